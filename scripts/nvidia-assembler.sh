@@ -8,7 +8,7 @@
 # run installs NVIDIA's compiler (140 MB from PyPI) in $VKSORT_NVIDIA_ASSEMBLER, else in
 # ~/.cache/vksort/nvidia-assembler.
 #
-#   KIND           keys, pairs, argsort, u16, u64, u64-pairs, histogram; a FIELD of the tuning, as in pairs:rank=match.
+#   KIND           keys, pairs, argsort, u16, u64, u64-pairs, histogram, rows-8, rows-32, rows-32-pairs; a FIELD of the tuning, as in pairs:rank=match.
 #                  Without one, and without --arch, all figures are kept in lab/record/nvidia-assembler.csv
 #   --arch A,B     targets among 75, 80, 86, 89 and 90 [default: 80,89,90]
 #   --patterns     also sort other keys, such as tiles of one digit, and with tiles that never publish their counts

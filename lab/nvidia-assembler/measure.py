@@ -17,7 +17,7 @@ LIMITS = os.path.join(toolchain.ROOT, "lab", "nvidia-assembler", "limits.csv")
 COLUMNS = ["arch", "request", "kernel", "executed", "static", "registers", "spill_bytes", "shared_bytes", "waves"]
 CUB_COLUMNS = ["cub_executed", "cub_static", "cub_registers", "cub_waves"]
 ARCHS = (80, 89, 90)
-USUAL = ("keys", "pairs", "histogram")
+USUAL = ("keys", "pairs", "histogram", "rows-8", "rows-32", "rows-32-pairs")
 
 
 def row(arch, request, figures, reference):
@@ -63,11 +63,10 @@ def measure(arch, request, references, options):
     large = kind == "histogram"
     case = sort.Case.parse(":".join(filter(None, ["keys" if large else kind, changes])))
     ran, plan = sort.sort(pipelines, case, large=large, tiles=2 if large else sort.FULL_TILES)
-    wanted = (
-        [("histogram", None, "histogram")]
-        if large
-        else [("onesweep", 0, "onesweep first"), ("onesweep", 1, "onesweep")]
-    )
+    wanted = [("onesweep", 0, "onesweep first"), ("onesweep", 1, "onesweep")]
+    if large or case.row:
+        name = "short" if case.row else "histogram"
+        wanted = [(name, None, name)]
     out = []
     for kernel, pass_, name in wanted:
         figures = sort.figures(ran, plan, kernel, pass_)

@@ -37,7 +37,16 @@ class Case:
         "u16": ("u16", "none"),
         "u64": ("u64", "none"),
         "u64-pairs": ("u64", "4"),
+        "rows-8": ("u32", "none"),
+        "rows-32": ("u32", "none"),
+        "rows-32-pairs": ("u32", "4"),
     }
+
+    @property
+    def row(self):
+        """Elements of a row, if rows are sorted by themselves."""
+        found = re.match(r"rows-(\d+)", self.name)
+        return int(found[1]) if found else None
 
     @staticmethod
     def parse(text):
@@ -82,6 +91,7 @@ def contract(case, capacity, count, changes=()):
     """What the library says of a sort."""
     command = [toolchain.CONTRACT, case.key, case.value]
     command += [str(capacity), str(count), *case.changes, *changes]
+    command += [f"rows={case.row}"] if case.row else []
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     if done.returncode:
         raise toolchain.Failed(done.stderr.strip().splitlines()[0])
@@ -98,7 +108,7 @@ class Pipelines:
         key = json.dumps([step["file"], step["macros"], step["constants"], abi])
         if key not in self.made:
             path = os.path.join(self.glsl, step["file"])
-            kernel = glsl2cu.translate(path, self.glsl, step["macros"], step["constants"], abi, step["kernel"])
+            kernel = glsl2cu.translate(path, self.glsl, step["macros"], step["constants"], abi, f"vksort_{step['kernel']}")
             binary = toolchain.compile(kernel.text, kernel.name, self.arch)
             self.made[key] = kernel, binary, Program(binary.sass, kernel.name, binary.banks)
         return self.made[key]
@@ -141,7 +151,7 @@ def emulate(pipelines, plan, keys, values, backwards=False):
 
     def buffers_of(step):
         """The address at each binding of a step."""
-        words = {"COUNTERS": counters, "TABLE": all_scratch + plan["table_offset"] // 4, "COUNT": unused}
+        words = {"COUNTERS": counters, "TABLE": all_scratch + plan["table_offset"] // 4, "COUNT": unused, "SEGMENTS": unused}
         for name, place in step["places"].items():
             in_scratch = all_scratch + place // 4 if isinstance(place, int) else unused
             words[name] = places.get(place, in_scratch)
@@ -208,13 +218,14 @@ def sort(pipelines, case, name="uniform", large=False, changes=(), tiles=FULL_TI
     # Of a large sort the histogram's parts count, which are larger.
     parts = [step["own"]["part"] for step in probe["steps"] if large and step.get("kernel") == "histogram"]
     count = max([tile, *parts]) * tiles + tile // 3 + 5
-    count += -count % max(4 // dtype.itemsize, 1)  # whole words
+    count += -count % (case.row or max(4 // dtype.itemsize, 1))  # whole rows, or words
     plan = contract(case, capacity or count, count, changes)
     keys = pattern(name, dtype, count, tile)
     indices = np.arange(count, dtype=np.uint32)
     values = {"none": indices[:0], "4": indices, "index": np.zeros(count, np.uint32)}[case.value]
     got_keys, got_values, ran = emulate(pipelines, plan, keys, values, backwards)
-    order = np.argsort(keys, kind="stable")
+    rows = np.arange(count) // case.row if case.row else np.zeros(count)
+    order = np.lexsort((keys, rows))  # stable
     wrong = []
     if case.value != "index" and not (got_keys == keys[order]).all():
         wrong.append("keys")
@@ -226,7 +237,8 @@ def sort(pipelines, case, name="uniform", large=False, changes=(), tiles=FULL_TI
 
 
 def figures(ran, plan, kernel, pass_=None):
-    """Of a full tile in the middle, or of a part of the histogram."""
+    """Of a full tile in the middle, or of a part of the histogram, or of the slots of short segments."""
     chosen = [entry for entry in ran if entry[0]["kernel"] == kernel and entry[0]["pass"] == pass_]
     step, _, block, binary = next(entry for entry in chosen if entry[1] == max(min(COUNTED_TILE, len(chosen) - 2), 0))
-    return Figures.of(kernel, binary, block, step["own"]["part"] / block.threads)
+    part = step["own"].get("part") or block.threads * constants(plan["abi"])["HELD_SLOTS"]  # short segments
+    return Figures.of(kernel, binary, block, part / block.threads)

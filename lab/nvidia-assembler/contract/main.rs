@@ -3,7 +3,8 @@
 //! The contract of host and kernels (`abi.glsl`), and for a sort of COUNT elements, by a sorter for up to CAPACITY, every step
 //! with its module, specialization constants, workgroups and push constants. VALUE is `none`, `index` (out of place, and the
 //! keys are discarded) or a number of bytes; the rest is in place. A FIELD is one of `Tuning`, such as `items_keys=16`, or
-//! `withhold`: tiles whose index is a multiple of it never publish what they count; or `algorithm`, OneSweep without it.
+//! `withhold`: tiles whose index is a multiple of it never publish what they count; or `algorithm`, OneSweep without it; or `rows`, the
+//! elements of each row if these are sorted by themselves.
 
 use std::env;
 
@@ -13,7 +14,9 @@ use vksort::__private::ShapeDesc;
 use vksort::__private::abi::{self, Push, SPECIALIZATION};
 use vksort::__private::steps::{self, Groups, HostStep, Memory};
 use vksort::__private::{driver, vendor};
-use vksort::{Algorithm, Count, DeviceProfile, KeyOutput, KeyType, Placement, SortRequest, Tuning, ValueType};
+use vksort::{
+    Algorithm, Count, DeviceProfile, KeyOutput, KeyType, Placement, Segments, SortRequest, Tuning, ValueType,
+};
 
 /// What every NVIDIA GPU with subgroup operations has.
 fn profile() -> DeviceProfile {
@@ -110,13 +113,19 @@ fn main() -> Result<()> {
     let (faults, changes): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.starts_with("withhold="));
     let withhold = faults.first().map_or(Ok(0), |fault| fault["withhold=".len()..].parse()).context("withhold")?;
     let (named, changes): (Vec<_>, Vec<_>) = changes.into_iter().partition(|change| change.starts_with("algorithm="));
+    let (rows, changes): (Vec<_>, Vec<_>) = changes.into_iter().partition(|change| change.starts_with("rows="));
+    let stride: Option<u32> = rows.first().map(|rows| rows["rows=".len()..].parse()).transpose().context("rows")?;
     let algorithm = named.first().map(|named| named["algorithm=".len()..].parse()).transpose().context("algorithm")?;
     let algorithm = algorithm.unwrap_or(Algorithm::OneSweep);
     let (capacity, count) = (capacity.parse().context("CAPACITY")?, count.parse().context("COUNT")?);
-    let (profile, request) = (profile(), request(key, value, algorithm)?);
+    let (profile, whole) = (profile(), request(key, value, algorithm)?);
+    let request = stride.map_or(whole, |stride| whole.algorithm(None).segments(Segments::Rows { stride }));
     let tuning = tuning(&profile, &changes)?;
     let desc = ShapeDesc { withhold, ..ShapeDesc::new(&profile, &tuning, &request, algorithm) };
-    let sort = steps::of(&desc, capacity, Count::Host(count))?;
+    let sort = match stride {
+        Some(stride) => steps::of_segments(&desc, capacity, capacity / stride, Count::Host(count / stride))?,
+        None => steps::of(&desc, capacity, Count::Host(count))?,
+    };
     let contract = json!({
         "abi": abi::glsl(None),
         "tile": sort.tile,

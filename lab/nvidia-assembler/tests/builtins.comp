@@ -61,6 +61,7 @@ void main() {
     answer(subgroupBroadcastFirst(value));
     answer(subgroupShuffle(value, gl_SubgroupInvocationID ^ 5));
     answer(subgroupShuffleUp(value, 1));
+    answer(subgroupShuffleXor(value, 9));
     answer(subgroupBallotExclusiveBitCount(subgroupBallot((value & 2) != 0)));
     answer(uint(subgroupElect()));
     answer(uint(findLSB(value | 0x100u)) << 8 | uint(findMSB(value | 1)));

@@ -70,7 +70,7 @@ class Emulator(unittest.TestCase):
             np.repeat(lanes(wide)[:, 0], 32),
             lanes(wide)[:, np.arange(32) ^ 5].ravel(),
             lanes(wide)[:, np.maximum(np.arange(32) - 1, 0)].ravel(),
-            [sum(1 << k % 32 for k in np.nonzero(row)[0]) for row in same],
+            lanes(wide)[:, np.arange(32) ^ 9].ravel(),
             [bin(v).count("1") for v in ballot(value & 2 != 0) & below],
             np.tile(np.arange(32) == 0, threads // 32),
             [((v | 256) & -(v | 256)).bit_length() - 1 << 8 | (v | 1).bit_length() - 1 for v in wide.tolist()],
