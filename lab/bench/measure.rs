@@ -21,6 +21,8 @@ use vksort_programs::common::memory::Memory;
 
 /// Rounds before those that count.
 pub const WARM_UP: u32 = 2;
+/// Rounds behind them with a timestamp after each step. Those that count have none between steps, as it takes time.
+pub const STEPPED: u32 = 5;
 
 /// Recordings of each case, which take microseconds.
 const RECORDINGS: usize = 100;
@@ -37,7 +39,7 @@ pub struct Measured {
     pub wall: Vec<f64>,
     /// Nanoseconds of each recording on the host; empty where nothing is recorded.
     pub recording: Vec<f64>,
-    /// Nanoseconds of each step in each run, by its name.
+    /// Nanoseconds of each step, by its name, in the rounds for them.
     pub steps: Vec<(String, Vec<f64>)>,
     pub shape: Option<Shape>,
     pub algorithm: String,
@@ -51,9 +53,8 @@ impl Measured {
         Measured { case, n, gpu, cpu, wall, recording, steps, shape, algorithm, floor_bytes }
     }
 
-    /// Adds the time on the device of one run, step by step.
+    /// Adds the time of each step of one run.
     pub fn add_steps(&mut self, times: Vec<StepTime>) {
-        self.gpu.push(times.iter().map(|step| step.nanoseconds).sum());
         self.steps.resize_with(times.len(), Default::default);
         for (step, time) in self.steps.iter_mut().zip(times) {
             step.0 = time.name.to_string();
@@ -241,14 +242,20 @@ impl<'a> Bench<'a> {
         let mut measured: Vec<Measured> =
             cases.iter().zip(&ready).map(|(case, ready)| blank(case, ready, n, &mut inputs)).collect();
 
-        let rounds = WARM_UP + runs;
+        let rounds = WARM_UP + runs + STEPPED;
         let progress = ProgressBar::new(u64::from(rounds) * cases.len() as u64);
         progress
             .set_style(ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}").expect("the template is valid"));
         for round in 0..rounds {
             for (ready, measured) in ready.iter().zip(&mut measured) {
                 progress.set_message(format!("n = {n}: {}", measured.case.name));
-                let result = run(ready, measured, &mut inputs, &self.awake, round);
+                let result = match ready {
+                    Ready::Device { sort, input, .. } if round >= WARM_UP + runs => {
+                        run_stepped(sort, input, measured, &self.awake)
+                    }
+                    _ if round >= WARM_UP + runs => Ok(()),
+                    _ => run(ready, measured, &mut inputs, &self.awake, round),
+                };
                 result.with_context(|| format!("{} of {n} elements", measured.case.name))?;
                 progress.inc(1);
             }
@@ -318,6 +325,17 @@ fn blank(case: &Case, ready: &Ready, n: u32, inputs: &mut Inputs) -> Measured {
     Measured::new(case.clone(), n, shape, algorithm, floor_bytes)
 }
 
+/// One run with a timestamp after each step.
+fn run_stepped(sort: &PreparedSort, input: &Input, measured: &mut Measured, awake: &Awake) -> Result<()> {
+    let _alone = awake.pause();
+    input.restore()?;
+    let times = sort.run(measured.n)?;
+    if !times.is_empty() {
+        measured.add_steps(times);
+    }
+    Ok(())
+}
+
 /// One run from the input, which is restored before.
 fn run(ready: &Ready, measured: &mut Measured, inputs: &mut Inputs, awake: &Awake, round: u32) -> Result<()> {
     let (data, key, n) = (measured.case.data, measured.case.key(), measured.n);
@@ -327,7 +345,7 @@ fn run(ready: &Ready, measured: &mut Measured, inputs: &mut Inputs, awake: &Awak
             let alone = awake.pause();
             input.restore()?;
             let start = Instant::now();
-            let times = sort.run(n)?;
+            let time = sort.time(n)?;
             let wall = start.elapsed();
             drop(alone);
             if verified {
@@ -335,9 +353,7 @@ fn run(ready: &Ready, measured: &mut Measured, inputs: &mut Inputs, awake: &Awak
             }
             if round >= WARM_UP {
                 measured.wall.push(wall.as_nanos() as f64);
-                if !times.is_empty() {
-                    measured.add_steps(times);
-                }
+                measured.gpu.extend(time);
             }
         }
         Ready::Bitonic(network) => {

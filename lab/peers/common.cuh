@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <cub/version.cuh>
 #include <cuda_runtime.h>
 
 static void check(cudaError_t result, const char *what) {
@@ -54,7 +55,9 @@ struct Context {
         int version = 0;
         check(cudaDriverGetVersion(&version), "cudaDriverGetVersion");
         device = properties.name;
-        driver = "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+        auto dotted = [](int a, int b) { return std::to_string(a) + "." + std::to_string(b); };
+        driver = "CUDA " + dotted(version / 1000, version % 1000 / 10) + ", CUB " +
+                 dotted(CUB_MAJOR_VERSION, CUB_MINOR_VERSION) + "." + std::to_string(CUB_SUBMINOR_VERSION);
     }
 };
 
@@ -107,22 +110,39 @@ struct Times {
     std::vector<double> gpu, wall;
 };
 
-// Runs a sort in all rounds: `restore` puts its input back before each, and `verify` looks at the first result.
+// Lets the device wait, so that all launches are there when the first one begins, as those of a command buffer are.
+static const long long WAITED_CYCLES = 400000; // 200 microseconds
+static __global__ void wait_cycles(long long cycles) {
+    long long from = clock64();
+    while (clock64() - from < cycles) {
+    }
+}
+
+// Runs a sort in all rounds: `restore` puts its input back before each, and `verify` looks at the first result. A round has a run for the
+// host's clock, and one whose launches are queued for the device's.
 template <typename Restore, typename Sort, typename Verify>
 static Times time_runs(const Context &context, Restore restore, Sort sort, Verify verify) {
     cudaEvent_t start, stop;
     check(cudaEventCreate(&start), "cudaEventCreate");
     check(cudaEventCreate(&stop), "cudaEventCreate");
     Times times;
+    int late = 0;
     for (int run = 0; run < WARM_UP + context.runs; ++run) {
         restore();
         check(cudaDeviceSynchronize(), "restoring the input");
         auto from = std::chrono::steady_clock::now();
+        sort();
+        check(cudaDeviceSynchronize(), "sorting");
+        auto to = std::chrono::steady_clock::now();
+        restore();
+        check(cudaDeviceSynchronize(), "restoring the input");
+        wait_cycles<<<1, 1>>>(WAITED_CYCLES);
         check(cudaEventRecord(start), "cudaEventRecord");
         sort();
         check(cudaEventRecord(stop), "cudaEventRecord");
+        late += cudaEventQuery(start) == cudaSuccess;
+        (void)cudaGetLastError(); // that the event has not come yet
         check(cudaEventSynchronize(stop), "sorting");
-        auto to = std::chrono::steady_clock::now();
         float milliseconds = 0.0f;
         check(cudaEventElapsedTime(&milliseconds, start, stop), "cudaEventElapsedTime");
         if (run >= WARM_UP) {
@@ -131,6 +151,7 @@ static Times time_runs(const Context &context, Restore restore, Sort sort, Verif
         }
         if (run == 0) verify();
     }
+    if (late > WARM_UP) std::fprintf(stderr, "%d of %d runs began before all was queued\n", late, WARM_UP + context.runs);
     check(cudaEventDestroy(start), "cudaEventDestroy");
     check(cudaEventDestroy(stop), "cudaEventDestroy");
     return times;

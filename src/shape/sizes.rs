@@ -99,7 +99,7 @@ pub struct Short {
 impl Short {
     /// Segments that a workgroup sorts.
     pub fn segments(self) -> u32 {
-        self.invocations * abi::HELD_SLOTS >> self.slot_bits
+        (self.invocations * abi::HELD_SLOTS) >> self.slot_bits
     }
 }
 

@@ -166,7 +166,7 @@ impl PreparedSort {
         let mut sort = PreparedSort { bound, queries: None, ranges, device, has_passes, verifier };
         let counts = [sort.all(), Count::Host(1), Count::Device];
         let most = counts.into_iter().fold(0, |most, count| most.max(sort.bound.query_count(count)));
-        sort.queries = Queries::new(&sort.device, most)?;
+        sort.queries = Queries::new(&sort.device, most.max(2))?;
         Ok(sort)
     }
 
@@ -250,7 +250,9 @@ impl PreparedSort {
         read("values", range.ok_or(Error::NotInRequest { what: "reading values", given, needed })?, values)
     }
 
-    /// Sorts the first `count` elements or segments ([`Count`] says which), or the number in the count buffer, and waits. Returns the time of each step; the list is empty if the device has no timestamps.
+    /// Sorts the first `count` elements or segments ([`Count`] says which), or the number in the count buffer, and waits. Returns the time
+    /// of each step; the list is empty if the device has no timestamps. That behind each step takes time too: [`time`](Self::time) has none
+    /// between steps.
     ///
     /// # Errors
     ///
@@ -302,6 +304,33 @@ impl PreparedSort {
         let Some(queries) = &self.queries else { return Ok(Vec::new()) };
         let ticks = queries.ticks(self.bound.query_count(count))?;
         Ok(self.bound.step_times(count, &ticks, device.timestamp_bits))
+    }
+
+    /// Sorts as [`run`](Self::run) does. Returns the nanoseconds between a timestamp before the sort and one after it, as it takes in a
+    /// frame; `None` if the device has no timestamps.
+    ///
+    /// # Errors
+    ///
+    /// As for [`run`](Self::run).
+    pub fn time(&self, count: impl Into<Count>) -> Result<Option<f64>, Error> {
+        let (count, device) = (count.into(), &self.device);
+        let mut has_passes = self.has_passes();
+        *has_passes = false;
+        let record = |commands| {
+            // SAFETY: as in `run_repeatedly`; the pool has two queries or more.
+            unsafe {
+                self.queries.iter().for_each(|queries| queries.begin(commands));
+                self.bound.record(commands, count)?;
+                self.queries.iter().for_each(|queries| queries.end(commands));
+            }
+            Ok(())
+        };
+        // SAFETY: `execute` waits until the commands are done.
+        unsafe { device.execute("the sort", record)? };
+        let plan = &self.bound.plan;
+        *has_passes = plan.ranks_tiles(plan.largest(count));
+        let period = f64::from(self.bound.sorter.profile.timestamp_period_ns);
+        self.queries.as_ref().map(|queries| Ok(queries.ticks_between()? as f64 * period)).transpose()
     }
 
     /// Sorts as [`run`](Self::run) does, between the halves of a [`Verifier`], and returns its answer: 0 if the sort is right.

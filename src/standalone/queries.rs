@@ -31,6 +31,37 @@ impl Queries {
         self.range
     }
 
+    /// Records a timestamp before the commands that follow.
+    ///
+    /// # Safety
+    ///
+    /// The command buffer is recording on a compute queue, outside of a render pass, and there are two queries or more.
+    pub unsafe fn begin(&self, commands: vk::CommandBuffer) {
+        let (raw, QueryRange { pool, first, .. }) = (&self.device.raw, self.range);
+        // SAFETY: by the contract of this function.
+        unsafe {
+            raw.cmd_reset_query_pool(commands, pool, first, 2);
+            raw.cmd_write_timestamp(commands, vk::PipelineStageFlags::TOP_OF_PIPE, pool, first);
+        }
+    }
+
+    /// Records a timestamp after the commands before.
+    ///
+    /// # Safety
+    ///
+    /// As for [`begin`](Self::begin), which has been called.
+    pub unsafe fn end(&self, commands: vk::CommandBuffer) {
+        let (stage, QueryRange { pool, first, .. }) = (vk::PipelineStageFlags::BOTTOM_OF_PIPE, self.range);
+        // SAFETY: by the contract of this function.
+        unsafe { self.device.raw.cmd_write_timestamp(commands, stage, pool, first + 1) };
+    }
+
+    /// The ticks between the two timestamps, after commands that are done.
+    pub fn ticks_between(&self) -> Result<u64, Error> {
+        let ticks = self.ticks(2)?;
+        Ok(ticks[1].wrapping_sub(ticks[0]) & (u64::MAX >> (u64::BITS - self.device.timestamp_bits.min(64))))
+    }
+
     /// The ticks of the first `count` queries, which commands that are done have written.
     pub fn ticks(&self, count: u32) -> Result<Vec<u64>, Error> {
         let mut ticks = vec![0u64; count as usize];

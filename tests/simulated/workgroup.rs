@@ -185,7 +185,7 @@ impl Workgroup {
                 Op::GroupNonUniformBroadcastFirst => [given[0].1; 4],
                 Op::GroupNonUniformShuffle | Op::GroupNonUniformShuffleXor | Op::GroupNonUniformBroadcast => {
                     let named = invocation.register(lane) as usize;
-                    let from = if op == Op::GroupNonUniformShuffleXor { index % lanes ^ named } else { named };
+                    let from = if op == Op::GroupNonUniformShuffleXor { (index % lanes) ^ named } else { named };
                     let Some((_, value)) = given.iter().find(|(lane, _)| *lane == from) else {
                         return Err(format!("a shuffle reads lane {from}, which is not active"));
                     };

@@ -13,7 +13,7 @@ use super::maker::{Maker, Planned};
 use super::problem::{Problem, What};
 use super::{elements, records};
 use crate::case::{Case, How};
-use crate::measure::{Bench, Measured, WARM_UP};
+use crate::measure::{Bench, Measured, STEPPED, WARM_UP};
 use vksort_lab::awake::Awake;
 
 /// A way that is bound to its buffers: one sort, or one for each of its parts.
@@ -60,11 +60,14 @@ pub fn measure(bench: &Bench<'_>, problem: &Problem, n: u32, seed: u64, runs: u3
         ready.push(Ready::new(planned, case, n, &shared).with_context(|| name)?);
     }
     let timer = Timer::new(gpu, ready.iter().map(Ready::query_count).max().unwrap_or(2))?;
-    let progress = ProgressBar::new(u64::from(WARM_UP + runs) * ready.len() as u64);
-    for round in 0..WARM_UP + runs {
+    let rounds = WARM_UP + runs + STEPPED;
+    let progress = ProgressBar::new(u64::from(rounds) * ready.len() as u64);
+    for round in 0..rounds {
         for ready in &mut ready {
             let name = ready.measured.case.name.clone();
-            ready.run(&timer, &bench.awake, round).with_context(|| format!("{name} of {n} elements"))?;
+            ready
+                .run(&timer, &bench.awake, round, round >= WARM_UP + runs)
+                .with_context(|| format!("{name} of {n} elements"))?;
             progress.inc(1);
         }
     }
@@ -111,26 +114,30 @@ impl Ready {
         Ok(Ready { planned, sorts, results, measured })
     }
 
-    /// Timestamps that a run writes: of each step, or around all parts.
+    /// The most timestamps that a run writes: of each step, or around all parts.
     fn query_count(&self) -> u32 {
-        if let [sort] = &self.sorts[..] { sort.query_count(self.planned.count) } else { 2 }
+        if let [sort] = &self.sorts[..] { sort.query_count(self.planned.count).max(2) } else { 2 }
     }
 
-    /// One run, which is verified in the first round.
-    fn run(&mut self, timer: &Timer<'_>, awake: &Awake, round: u32) -> Result<()> {
+    /// One run, which is verified in the first round; with a timestamp after each step if it is for these.
+    fn run(&mut self, timer: &Timer<'_>, awake: &Awake, round: u32, stepped: bool) -> Result<()> {
+        if stepped && (self.sorts.len() != 1 || !timer.has_queries()) {
+            return Ok(());
+        }
         if let Some([keys, values]) = &self.planned.restored {
             self.planned.keys.write(0, keys)?;
             if let Some(buffer) = &self.planned.values {
                 buffer.write(0, values)?;
             }
         }
-        let (count, queries) = (self.planned.count, self.query_count());
+        let count = self.planned.count;
+        let queries = if stepped { self.sorts[0].query_count(count) } else { 2 };
         let alone = awake.pause();
         let times = timer.time(queries, |commands| {
             // SAFETY: one run after the other, on buffers that outlive it.
             unsafe {
                 match (&self.sorts[..], timer.range(queries)) {
-                    ([sort], Some(queries)) => sort.record_timed(commands, count, queries),
+                    ([sort], Some(queries)) if stepped => sort.record_timed(commands, count, queries),
                     (sorts, _) => {
                         timer.around(commands, || sorts.iter().try_for_each(|sort| sort.record(commands, count)))
                     }
@@ -148,11 +155,12 @@ impl Ready {
         }
         if round >= WARM_UP {
             let more = self.planned.stands_for;
-            match (&self.sorts[..], &times.ticks) {
-                ([sort], Some(ticks)) => self.measured.add_steps(sort.step_times(count, ticks, timer.bits())),
-                (_, Some(ticks)) => self.measured.gpu.push(more * timer.nanoseconds(ticks)),
-                (_, None) => {}
+            if stepped {
+                let ticks = times.ticks.unwrap_or_default();
+                self.measured.add_steps(self.sorts[0].step_times(count, &ticks, timer.bits()));
+                return Ok(());
             }
+            self.measured.gpu.extend(times.ticks.map(|ticks| more * timer.nanoseconds(&ticks)));
             self.measured.cpu.extend(times.cpu.map(|ns| more * ns));
             self.measured.wall.push(more * times.wall);
             self.measured.recording.push(more * times.recording);

@@ -296,6 +296,7 @@ fn timestamps() -> Result<(), Failed> {
     let first = sort.run(count)?;
     if gpu().profile().timestamp_period_ns == 0.0 {
         assert!(first.is_empty(), "a device without timestamps gave times: {first:?}");
+        assert_eq!(sort.time(count)?, None);
         return Ok(());
     }
     let started = std::time::Instant::now();
@@ -306,6 +307,13 @@ fn timestamps() -> Result<(), Failed> {
     let total: f64 = times.iter().map(|time| time.nanoseconds).sum();
     assert!(times.iter().all(|time| time.nanoseconds >= 0.0), "{times:?}");
     assert!(total > 0.0 && total <= wall, "steps took {total} ns of {wall} ns");
+    let started = std::time::Instant::now();
+    let whole = sort.time(count)?.expect("the device has timestamps");
+    let wall = started.elapsed().as_nanos() as f64;
+    assert!(whole > 0.0 && whole <= wall, "the sort took {whole} ns of {wall} ns");
+    // An empty sort has no step to be timed.
+    assert!(gpu().sorter(&pairs(None), &SorterOptions::default())?.prepare(0)?.time(0)?.is_some());
+    expect(sort.time(count + 1), &["50001", "50000"])?;
     sort.write_count(count)?;
     assert_eq!(sort.run(vksort::Count::Device)?.len(), times.len() + 1, "sizing the dispatches is a step");
     Ok(())
