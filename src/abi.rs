@@ -330,6 +330,8 @@ specialization! {
     SPLITS = 0;
     /// One of the `SPLIT_*` stages.
     SPLIT_STAGE = SPLIT_COUNTS;
+    /// Whether look-back goes on while keys are ranked.
+    LOOKS_AHEAD = 0;
 }
 
 /// The text of `abi.glsl`, perhaps with the members of a visitor.
@@ -347,6 +349,7 @@ pub fn glsl(visitor: Option<VisitorPush<'_>>) -> String {
         let line = format!("layout(constant_id = {id}) const uint {name} = {default}u;\n");
         text += &match id {
             spec::FIELD_0..=spec::FIELD_3 => format!("#ifdef COMPOSES\n{line}#endif\n"),
+            spec::LOOKS_AHEAD => format!("#ifdef LOOKS_BACK\n{line}#endif\n"),
             spec::SEGMENT_LAYOUT.. => format!("#ifdef SEGMENTS\n{line}#endif\n"),
             _ => line,
         };

@@ -66,13 +66,18 @@ void store_sum(Slot slot, uint digit, uint sum) {
     table_store(slot.at + digit, first_word(slot, SUM_TO_TILE, sum & ((1u << LOW_BITS) - 1)));
 }
 
-Entry load_entry(Slot slot, uint digit) {
+// What the words of a slot say of a digit.
+Entry entry_of(Slot slot, uvec2 words) {
     // Without the epoch, words are small.
-    uint low = table_load(slot.at + digit) ^ slot.epoch << EPOCH_SHIFT;
-    uint high = table_load(slot.at + RADIX + digit) ^ (slot.epoch + 1) << HIGH_BITS;
+    uint low = words.x ^ slot.epoch << EPOCH_SHIFT, high = words.y ^ (slot.epoch + 1) << HIGH_BITS;
     bool is_count = low >> LOW_BITS == COUNT_OF_TILE;
     bool is_sum = low >> LOW_BITS == SUM_TO_TILE && high >> HIGH_BITS == 0;
     return Entry(is_count || is_sum, is_sum, (low & ((1u << LOW_BITS) - 1)) + (is_sum ? high << LOW_BITS : 0));
+}
+
+uvec2 load_words(Slot slot, uint digit) {
+    uint low = table_load(slot.at + digit);
+    return uvec2(low, table_load(slot.at + RADIX + digit));
 }
 
 // Fault injection for tests.
@@ -85,6 +90,30 @@ void publish_counts(Ring ring, uint tile, uint counts[OWN_DIGITS]) {
             if (owns_digit(turn)) table_store(slot.at + own_digit(turn), first_word(slot, COUNT_OF_TILE, counts[turn]));
         }
     }
+}
+
+void publish_sum(Ring ring, uint tile, uint digit, uint sum) {
+    if (publishes(tile)) {
+        store_sum(slot_of(ring, tile), digit, sum);
+        if (is_anchor(tile)) store_sum(anchor_of(ring, tile), digit, sum);
+    }
+}
+
+// How far a tile has come with each own digit: `next` is one more than the tile to read next, or 0 once `before` has the elements of all
+// earlier tiles. With LOOKS_AHEAD a sum is published then; otherwise all wait for the slowest one, which takes fewer registers.
+void begin_look_back(Ring ring, uint tile, uint counts[OWN_DIGITS], out uint next[OWN_DIGITS], out uint before[OWN_DIGITS]) {
+    [[unroll]] for (uint turn = 0; turn < OWN_DIGITS; turn++) {
+        before[turn] = 0;
+        next[turn] = tile;
+        if (LOOKS_AHEAD != 0 && tile == 0 && owns_digit(turn)) publish_sum(ring, tile, own_digit(turn), counts[turn]);
+    }
+}
+
+// Adds the count of the next tile, or the sum up to it.
+void take_entry(Ring ring, uint tile, uint digit, Entry entry, uint own, inout uint next, inout uint before) {
+    before += entry.count;
+    next = entry.is_sum ? 0 : next - 1;
+    if (LOOKS_AHEAD != 0 && next == 0) publish_sum(ring, tile, digit, before + own);
 }
 
 // Counts a late tile from the input, and publishes the counts in its place. Its own workgroup may publish at the same time:
@@ -106,13 +135,10 @@ void recount(Ring ring, Pass pass, uint late, out uint counts[OWN_DIGITS]) {
     }
 }
 
-// The elements of each own digit in all earlier tiles. It uses `bin_target`, which is still free.
-void look_back(Ring ring, Pass pass, uint tile, out uint before[OWN_DIGITS]) {
-    uint next[OWN_DIGITS]; // next: one more than the tile to read next; 0 when the sum is complete
-    [[unroll]] for (uint turn = 0; turn < OWN_DIGITS; turn++) {
-        before[turn] = 0;
-        next[turn] = tile;
-    }
+// Goes on until `before` is complete for each own digit. It uses `bin_target`, which is still free.
+void look_back(
+    Ring ring, Pass pass, uint tile, uint counts[OWN_DIGITS], inout uint next[OWN_DIGITS], inout uint before[OWN_DIGITS]
+) {
     uint anchored = 0; // one more than the tile that is read from its anchor
     // Each round handles one blocking tile, by its anchor or by a recount. A workgroup that was late while all others ended recounts at
     // most the tiles between two anchors. If no predecessor publishes anything, it recounts all `tile` of them, and loads the keys of
@@ -127,11 +153,10 @@ void look_back(Ring ring, Pass pass, uint tile, out uint before[OWN_DIGITS]) {
                     uint earlier = next[turn] - 1;
                     Slot slot = slot_of(ring, earlier);
                     if (next[turn] == anchored) slot = anchor_of(ring, earlier);
-                    Entry entry = load_entry(slot, own_digit(turn));
+                    Entry entry = entry_of(slot, load_words(slot, own_digit(turn)));
                     polls++;
                     if (entry.is_there) {
-                        before[turn] += entry.count;
-                        next[turn] = entry.is_sum ? 0 : earlier;
+                        take_entry(ring, tile, own_digit(turn), entry, counts[turn], next[turn], before[turn]);
                         polls = 0;
                     }
                 }
@@ -144,12 +169,11 @@ void look_back(Ring ring, Pass pass, uint tile, out uint before[OWN_DIGITS]) {
         if (is_anchor(blocking - 1) && anchored != blocking) {
             anchored = blocking;
         } else {
-            uint counts[OWN_DIGITS];
-            recount(ring, pass, blocking - 1, counts);
+            uint counted[OWN_DIGITS];
+            recount(ring, pass, blocking - 1, counted);
             [[unroll]] for (uint turn = 0; turn < OWN_DIGITS; turn++) {
                 if (owns_digit(turn) && next[turn] == blocking) {
-                    before[turn] += counts[turn];
-                    next[turn]--;
+                    take_entry(ring, tile, own_digit(turn), Entry(true, false, counted[turn]), counts[turn], next[turn], before[turn]);
                 }
             }
         }
@@ -157,12 +181,11 @@ void look_back(Ring ring, Pass pass, uint tile, out uint before[OWN_DIGITS]) {
     }
 }
 
+// Publishes the sums that have not been yet.
 void publish_sums(Ring ring, uint tile, uint counts[OWN_DIGITS], uint before[OWN_DIGITS]) {
-    [[unroll]] for (uint turn = 0; turn < OWN_DIGITS; turn++) {
-        if (owns_digit(turn) && publishes(tile)) {
-            uint sum = before[turn] + counts[turn];
-            store_sum(slot_of(ring, tile), own_digit(turn), sum);
-            if (is_anchor(tile)) store_sum(anchor_of(ring, tile), own_digit(turn), sum);
+    if (LOOKS_AHEAD == 0) {
+        [[unroll]] for (uint turn = 0; turn < OWN_DIGITS; turn++) {
+            if (owns_digit(turn)) publish_sum(ring, tile, own_digit(turn), before[turn] + counts[turn]);
         }
     }
 }

@@ -4,10 +4,11 @@
 // A workgroup takes a tile: ITEMS keys for each invocation. It
 //   1. counts the digits of its keys, and publishes the counts for later tiles,
 //   2. ranks the keys: where is each one in the sorted tile?
-//   3. looks back: how many elements with each digit are in earlier tiles?
+//   3. looks back, with LOOKS_AHEAD already while it ranks: how many elements with each digit are in earlier tiles?
 //   4. adds that up to the target of each digit, and publishes the sums,
 //   5. stores the keys in the order of their targets, and then the values.
 
+#define LOOKS_BACK
 #include "abi.glsl"
 
 layout(set = 0, binding = BINDING_COUNTERS) coherent buffer Counters { uint counters[]; };
@@ -28,6 +29,7 @@ shared uint blocking_tile;                              // one more than the til
 #include "onesweep/rank.glsl"
 #include "onesweep/load.glsl"
 #include "onesweep/lookback.glsl"
+#include "onesweep/ahead.glsl"
 #include "onesweep/store.glsl"
 #include "onesweep/move.glsl"
 
@@ -48,7 +50,7 @@ void main() {
     KEY keys[ITEMS];
     uint ranks[RANK_WORDS];
     uint values[ITEMS];
-    uint counts[OWN_DIGITS], starts[OWN_DIGITS], before[OWN_DIGITS]; // for the digits that the invocation owns
+    uint counts[OWN_DIGITS], starts[OWN_DIGITS], next[OWN_DIGITS], before[OWN_DIGITS]; // for the digits that the invocation owns
     bool moves_whole = pass.copies;
     uint base = tile.start; // target of the first element of a tile that moves as a whole
     if (!moves_whole) {
@@ -57,18 +59,22 @@ void main() {
 
         count_keys(keys, ITEMS, pass.digit, counts);
         publish_counts(ring, tile.index, counts);
+        begin_look_back(ring, tile.index, counts, next, before);
 
         scan_counts(counts, TILE, pass.digit, starts);
         uint share = uniform_in_subgroup(largest_share);
         moves_whole = share == SHARE_ALL;
         if (FEW_REGISTERS != 0) pass.digit = opaque_digit(pass.digit, tile.index);
         if (!moves_whole) {
-            rank_keys(keys, ITEMS, pass.digit, keeps_order(tile, share), 1 + opaque_zero(tile.index), ranks);
+            bool in_order = keeps_order(tile, share);
+            uint one = 1 + opaque_zero(tile.index);
+            if (LOOKS_AHEAD != 0) rank_keys_ahead(ring, tile.index, keys, pass.digit, in_order, one, counts, next, before, ranks);
+            else rank_keys(keys, ITEMS, pass.digit, in_order, one, ranks);
             stage_keys(keys, ranks, 0);
             if (loads_ahead(pass, tile)) load_values(pass, tile, ranks, 0, 0, values);
         }
 
-        look_back(ring, pass, tile.index, before);
+        look_back(ring, pass, tile.index, counts, next, before);
         publish_sums(ring, tile.index, counts, before);
         set_targets(pass, tile, count, counts, starts, before);
         barrier();

@@ -1,6 +1,7 @@
 #version 460
 // OneSweep on software drivers: onesweep/main.comp with private counters.
 
+#define LOOKS_BACK
 #include "abi.glsl"
 
 layout(set = 0, binding = BINDING_COUNTERS) coherent buffer Counters { uint counters[]; };
@@ -35,7 +36,9 @@ void main() {
     take_tile(pass, tile);
     scan_own_counts(pass.digit, false);
     publish_counts(ring, tile.index, counts);
-    look_back(ring, pass, tile.index, before);
+    uint next[OWN_DIGITS];
+    begin_look_back(ring, tile.index, counts, next, before);
+    look_back(ring, pass, tile.index, counts, next, before);
     publish_sums(ring, tile.index, counts, before);
     set_targets(pass, tile, count);
     barrier();

@@ -63,10 +63,12 @@ fn to_rank(ranking: &Ranking) -> u32 {
     }
 }
 
-/// Iterations per item of a tile. Each part of a staged tile looks at all items.
+/// Iterations per item of a tile. Each part of a staged tile looks at all items. Look-back while keys are ranked goes over the own digits
+/// twice for each four items.
 fn iterations_per_item(ranking: &Ranking, tile: Block) -> u32 {
     let staging = if ranking.staged() { 6 + 2 * MAX_KEY_WORDS + 2 * VALUE_WORDS } else { 0 };
-    2 + to_rank(ranking) + VALUE_WORDS + staging * ranking.most_parts(tile)
+    let ahead = if ranking.staged() { ranking.radix().div_ceil(tile.invocations).div_ceil(2) } else { 0 };
+    2 + to_rank(ranking) + ahead + VALUE_WORDS + staging * ranking.most_parts(tile)
 }
 
 /// Iterations over the items of a tile, and over the digits of other threads' tiles beyond their share. An invocation counts

@@ -287,6 +287,9 @@ knobs! {
     /// Whether the automatic choice uses look-back (OneSweep). It never hangs, because its waits are bounded; this field says
     /// whether it is known to be correct and fast.
     look_back: bool, Switch;
+    /// Whether look-back goes on while keys are ranked, a step for each four of them, so that ranking hides the time of its loads. It
+    /// applies to keys alone, because with values registers are few.
+    looks_ahead: bool, Switch;
     /// How many histogram parts there are before parts grow to whole blocks. On software drivers tiles grow in the same way.
     /// Tiles of reduce-then-scan grow beyond one block only above this number. On CPUs the built-in rows have at least one for
     /// each thread.

@@ -14,7 +14,7 @@ use vksort_testing::{gpu, seed, suite};
 fn settings() -> Vec<(&'static str, SorterOptions)> {
     let row = suite::small_blocks();
     let staged = Tuning { rank: RankMethod::Ballot, unordered: true, digit_bits: 8, ..row.clone() };
-    let lean = Tuning { few_registers: true, ballot: Ballot::ByMask, ..staged.clone() };
+    let lean = Tuning { few_registers: true, ballot: Ballot::ByMask, looks_ahead: true, ..staged.clone() };
     let odd = Tuning {
         few_registers: true,
         items_keys: 5,
@@ -36,7 +36,7 @@ fn settings() -> Vec<(&'static str, SorterOptions)> {
         // An odd number of items, of which the last has half a word for itself, and a single workgroup of more subgroups
         // than tiles have, which are idle if there are few elements.
         ("odd", with(odd, native)),
-        ("match", with(Tuning { rank: RankMethod::Match, ..staged.clone() }, native)),
+        ("match", with(Tuning { rank: RankMethod::Match, looks_ahead: true, ..staged.clone() }, native)),
         ("parts", with(parts, native)),
         ("virtual-32", with(staged, SubgroupChoice::Emulated(32))),
         ("row", with(row, native)),

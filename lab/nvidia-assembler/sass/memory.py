@@ -116,7 +116,9 @@ class Memory:
             at = int(x[m][0])
             assert (x[m] == at).all()
             for j in range(words):
-                np.copyto(w.R[d + j if d != 256 else d], w.block.local[(w.index, at + 4 * j)], where=m)
+                # A register may be loaded before it is stored, where its value is not used.
+                cell = w.block.local.get((w.index, at + 4 * j), np.full(32, 0xDEADBEEF, np.uint32))
+                np.copyto(w.R[d + j if d != 256 else d], cell, where=m)
 
         return run
 

@@ -48,15 +48,23 @@ class Uniform:
         return self.usimple(a[0], lambda w: x(w) * y(w) + z(w))
 
     def op_ULEA(self, n, a, i):
-        if a[1].startswith("UP"):
-            raise NotImplementedError("ULEA carry")
-        x, y = self.uni(a[1]), self.uni(a[2])
+        to, *rest = a
+        carry = self.pdst(rest.pop(0)) if re.match(r"UP[0-9T]$", rest[0]) else None
+        x, y, d = self.uni(rest[0]), self.uni(rest[1]), self.ureg(to)
         if "HI" in n:
-            z, s = self.uni(a[3]), int(a[4], 16)
-            assert "X" not in n
-            return self.usimple(a[0], lambda w: (((z(w) << 32 | x(w)) << s) >> 32) + y(w))
-        s = int(a[3], 16)
-        return self.usimple(a[0], lambda w: (x(w) << s) + y(w))
+            assert carry is None and "SX32" not in n
+            z, s = self.uni(rest[2]), int(rest[3], 16)
+            more = self.upred(rest[4]) if "X" in n else lambda w: False
+            return self.usimple(to, lambda w: (((z(w) << 32 | x(w)) << s) >> 32) + y(w) + int(more(w)))
+        s = int(rest[2], 16)
+
+        def run(w, m, g):
+            v = ((x(w) << s) & M32) + y(w)
+            w.UR[d] = v & M32
+            if carry is not None:
+                w.UP[carry] = v >> 32 != 0
+
+        return run
 
     def op_ULOP3(self, n, a, i):
         k = 0
