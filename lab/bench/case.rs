@@ -49,6 +49,7 @@ pub enum How {
 pub enum Tweak {
     None,
     Unordered(bool),
+    LooksAhead(bool),
     DigitBits(u32),
     Rank(RankMethod),
     /// Tiles whose index is a multiple of this publish no look-back words.
@@ -65,6 +66,7 @@ impl Tweak {
                 return SorterOptions::default().faults(faults);
             }
             Tweak::Unordered(unordered) => Some(Tuning { unordered, ..usual }),
+            Tweak::LooksAhead(looks_ahead) => Some(Tuning { looks_ahead, ..usual }),
             Tweak::DigitBits(digit_bits) => Some(Tuning { digit_bits, ..usual }),
             Tweak::Rank(rank) => Some(Tuning { rank, ..usual }),
         };
@@ -77,6 +79,8 @@ impl Tweak {
             Tweak::None => row,
             Tweak::Unordered(true) => format!("{row}, first pass out of order"),
             Tweak::Unordered(false) => format!("{row}, every pass in order"),
+            Tweak::LooksAhead(true) => format!("{row}, look-back while ranking"),
+            Tweak::LooksAhead(false) => format!("{row}, look-back behind ranking"),
             Tweak::DigitBits(bits) => format!("{row}, digit bits {bits}"),
             Tweak::Rank(rank) => format!("{row}, rank {rank:?}"),
             Tweak::Silent(every) => format!("{row}, one tile in {every} publishes nothing"),
@@ -299,6 +303,8 @@ impl List {
         }
         self.push("u32 keys out of order", u32s, Tweak::Unordered(true), Data::Uniform);
         self.push("u32 keys in order", u32s, Tweak::Unordered(false), Data::Uniform);
+        self.push("u32 keys with look-back while ranking", u32s, Tweak::LooksAhead(true), Data::Uniform);
+        self.push("u32 keys with look-back behind ranking", u32s, Tweak::LooksAhead(false), Data::Uniform);
         for window in [9, 17] {
             for digit_bits in [8, 9] {
                 let name = format!("{window} bits by digits of {digit_bits}");

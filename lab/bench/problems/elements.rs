@@ -3,7 +3,7 @@
 use anyhow::Result;
 use rayon::prelude::*;
 use vksort::standalone::{DeviceBuffer, Sorter};
-use vksort::{Capacity, Count, IndexFrom, KeyOutput, Order, Segments, SortRequest, ValueType};
+use vksort::{Capacity, Count, IndexFrom, KeyOutput, Order, Segments, SortRequest, Tuning, ValueType};
 
 use super::lengths::Lengths;
 use super::maker::{Maker, Planned};
@@ -31,6 +31,9 @@ struct Uploaded {
     values: Option<DeviceBuffer>,
 }
 
+/// The most elements of segments that are sorted in lanes where the row has windows for them.
+const IN_LANES: u32 = 128;
+
 /// The ways to solve a problem of `n` elements, and the number of its segments.
 pub fn plan(maker: &Maker<'_>, problem: &Problem, what: &Elements, n: u32, seed: u64) -> Result<(Vec<Planned>, u32)> {
     let sort = what.sort;
@@ -44,8 +47,18 @@ pub fn plan(maker: &Maker<'_>, problem: &Problem, what: &Elements, n: u32, seed:
     let copied = [given.keys.clone(), given.values.clone()];
     let moved = 2 * (given.keys.len() + given.values.len()) as u64;
     let mut ways = vec![Planned { floor: moved, ..one(maker, Way::Copy, copy, n, &uploaded, copied)? }];
-    ways.push(segments(maker, what, &given, &uploaded)?);
+    let usual = maker.0.tuning().network_longest;
+    let planned = segments(maker, what, &given, &uploaded, (Way::Segments, usual))?;
+    let windows = planned.sorter.shape().windows;
+    ways.push(planned);
     let floor = ways[1].floor;
+    if windows.is_some_and(|windows| windows.short.is_some()) {
+        ways.push(segments(maker, what, &given, &uploaded, (Way::Windows, 1))?);
+    } else if windows.is_some_and(|windows| windows.longest <= IN_LANES) {
+        let planned = segments(maker, what, &given, &uploaded, (Way::Lanes, IN_LANES))?;
+        let is_short = planned.sorter.shape().windows.is_some_and(|windows| windows.short.is_some());
+        ways.extend(is_short.then_some(planned));
+    }
     ways.push(full(maker, what, &given, &uploaded)?);
     if what.lengths == Lengths::OneAmongTiny {
         let mut order: Vec<u32> = (0..n).collect();
@@ -122,8 +135,14 @@ fn one(
     Ok(Planned { values: uploaded.values.clone(), ..planned })
 }
 
-/// The sort of segments, or of their first elements.
-fn segments(maker: &Maker<'_>, what: &Elements, given: &Given, uploaded: &Uploaded) -> Result<Planned> {
+/// The sort of segments, or of their first elements. Those of up to so many elements are sorted in a few lanes.
+fn segments(
+    maker: &Maker<'_>,
+    what: &Elements,
+    given: &Given,
+    uploaded: &Uploaded,
+    (way, network_longest): (Way, u32),
+) -> Result<Planned> {
     let (n, segments) = (given.order.len() as u32, given.segments());
     let lengths = || given.offsets.windows(2).map(|pair| pair[1] - pair[0]);
     let longest = lengths().max().unwrap_or(0);
@@ -137,7 +156,7 @@ fn segments(maker: &Maker<'_>, what: &Elements, given: &Given, uploaded: &Upload
     if let Some(top) = top {
         request = request.top(top);
     }
-    let sorter = maker.sorter(&request, n)?;
+    let sorter = maker.tuned(&request, n, Tuning { network_longest, ..maker.0.tuning().clone() })?;
     fits("segment", "elements", longest, &sorter)?;
 
     let (mut order, mut begins) = (Vec::new(), Vec::new());
@@ -168,7 +187,7 @@ fn segments(maker: &Maker<'_>, what: &Elements, given: &Given, uploaded: &Upload
         values: uploaded.values.clone(),
         words,
         floor,
-        ..Planned::new(Way::Segments, sorter, n, &uploaded.keys, right)
+        ..Planned::new(way, sorter, n, &uploaded.keys, right)
     })
 }
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use anyhow::Result;
 use vksort::standalone::{DeviceBuffer, Gpu, Sorter};
-use vksort::{Capacity, Count, Error, SortRequest, SorterOptions};
+use vksort::{Capacity, Count, Error, SortRequest, SorterOptions, Tuning};
 
 use super::problem::{Unfit, Way};
 
@@ -69,8 +69,13 @@ impl Maker<'_> {
     /// A sorter of up to `n` elements. A device has limits of its own for segments, and for how many of the first elements are
     /// wanted.
     pub fn sorter(&self, request: &SortRequest, n: u32) -> Result<Sorter> {
+        self.tuned(request, n, self.0.tuning().clone())
+    }
+
+    /// The same with another tuning than the device's.
+    pub fn tuned(&self, request: &SortRequest, n: u32, tuning: Tuning) -> Result<Sorter> {
         request.check()?;
-        self.0.sorter(request, &SorterOptions::default().capacity(n)).map_err(|error| match error {
+        self.0.sorter(request, &SorterOptions::default().capacity(n).tuning(tuning)).map_err(|error| match error {
             Error::Unsupported { .. } => Unfit(error.to_string()).into(),
             error => error.into(),
         })

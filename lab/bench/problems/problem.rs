@@ -61,6 +61,10 @@ pub enum Way {
     Copy,
     /// The segments, or their first elements, in one recording.
     Segments,
+    /// Short segments in windows all the same, and not in a few lanes each.
+    Windows,
+    /// Segments of up to 128 elements in a few lanes each, where the row has windows for them.
+    Lanes,
     /// All elements by segment and key.
     Full,
     /// All elements by their keys alone, where nearly all of them are one segment.
@@ -82,6 +86,8 @@ impl Way {
         match self {
             Way::Copy => COPY,
             Way::Segments => "",
+            Way::Windows => "in windows",
+            Way::Lanes => "in lanes",
             Way::Full => "full sort",
             Way::KeyAlone => "sort by key alone",
             Way::Recorded => "recorded sorts",
@@ -96,11 +102,18 @@ impl Way {
     /// What it is compared with, of what there is.
     pub fn against(self) -> &'static [Way] {
         match self {
-            Way::Segments => &[Way::Full, Way::KeyAlone, Way::Recorded, Way::Copy],
+            Way::Segments => &[Way::Full, Way::KeyAlone, Way::Recorded, Way::Windows, Way::Lanes, Way::Copy],
             Way::InPlace => &[Way::MovedInPlace, Way::Copy],
             Way::OutOfPlace => &[Way::MovedOutOfPlace, Way::Full, Way::Copy],
             Way::Permutation => &[Way::MovedOutOfPlace, Way::Copy],
-            Way::Copy | Way::Full | Way::KeyAlone | Way::Recorded | Way::MovedInPlace | Way::MovedOutOfPlace => &[],
+            Way::Copy
+            | Way::Windows
+            | Way::Lanes
+            | Way::Full
+            | Way::KeyAlone
+            | Way::Recorded
+            | Way::MovedInPlace
+            | Way::MovedOutOfPlace => &[],
         }
     }
 }

@@ -99,7 +99,7 @@ fn features_are_measured_and_written() {
 
     let rows = scratch.rows("results/results.csv");
     let cases: HashSet<&str> = rows.iter().map(|row| field(row, "case")).collect();
-    assert_eq!((cases.len(), rows.len()), (26, 26), "a row per case: {cases:?}");
+    assert_eq!((cases.len(), rows.len()), (28, 28), "a row per case: {cases:?}");
     for row in &rows {
         let number = |name: &str| field(row, name).parse::<f64>().unwrap_or_else(|_| panic!("{name} of {row:?}"));
         assert_eq!((field(row, "suite"), field(row, "date")), ("features", "2026-01-31"));
@@ -136,7 +136,7 @@ fn features_are_measured_and_written() {
     let again = ["--suite", "sizes", "--count", "3000", "--runs", "1", "--out", "results", "--force"];
     scratch.succeed(&[&again[..], &["--peer-csv", "results/results.csv"]].concat());
     assert_ne!(fs::read(&results).unwrap(), before);
-    assert_eq!(scratch.rows("results/results.csv").len(), 4 + 26, "own rows and those of the file");
+    assert_eq!(scratch.rows("results/results.csv").len(), 4 + 28, "own rows and those of the file");
     assert!(!scratch.0.join("results/ratios.svg").exists(), "a plot of the earlier run is left");
 }
 

@@ -45,11 +45,11 @@ fn others<'a>(versus: &'a [Row], case: &str) -> Vec<&'a str> {
 fn segments_are_sorted_beside_full_and_recorded_sorts() {
     let scratch = Scratch::new("segments");
     let (cases, versus) = measured(&scratch, "segments", &["--problem", "2 keys", "--count", "200000"]);
-    assert_eq!(cases.len(), 4, "{cases:?}");
-    for way in ["", ": copy", ": full sort", ": recorded sorts"] {
+    assert_eq!(cases.len(), 5, "{cases:?}");
+    for way in ["", ": copy", ": full sort", ": recorded sorts", ": in windows"] {
         assert!(cases.contains(&format!("rows of 32 keys{way}")), "{cases:?}");
     }
-    assert_eq!(others(&versus, "rows of 32 keys"), ["full sort", "recorded sorts", "copy"]);
+    assert_eq!(others(&versus, "rows of 32 keys"), ["full sort", "recorded sorts", "in windows", "copy"]);
     assert!(versus.iter().all(|row| (field(row, "n"), field(row, "segments")) == ("200000", "6250")), "{versus:?}");
     // Of 6,250 sorts 4,096 are recorded, whose time is extrapolated: a part of it would be less than all of the segments take.
     let recorded = versus.iter().find(|row| field(row, "against") == "recorded sorts").unwrap();
