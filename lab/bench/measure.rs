@@ -250,11 +250,9 @@ impl<'a> Bench<'a> {
             for (ready, measured) in ready.iter().zip(&mut measured) {
                 progress.set_message(format!("n = {n}: {}", measured.case.name));
                 let result = match ready {
-                    Ready::Device { sort, input, .. } if round >= WARM_UP + runs => {
-                        run_stepped(sort, input, measured, &self.awake)
-                    }
-                    _ if round >= WARM_UP + runs => Ok(()),
-                    _ => run(ready, measured, &mut inputs, &self.awake, round),
+                    _ if round < WARM_UP + runs => run(ready, measured, &mut inputs, &self.awake, round),
+                    Ready::Device { sort, input, .. } => run_stepped(sort, input, measured, &self.awake),
+                    Ready::Bitonic(_) | Ready::Cpu => Ok(()),
                 };
                 result.with_context(|| format!("{} of {n} elements", measured.case.name))?;
                 progress.inc(1);

@@ -277,8 +277,6 @@ impl PreparedSort {
             // Without a run no query is written, and reading it would wait for ever.
             return self.bound.check_count(count).map(|_| Vec::new());
         }
-        let mut has_passes = self.has_passes();
-        *has_passes = false;
         let device = &self.device;
         let record = |commands| {
             for time in 0..times {
@@ -297,10 +295,8 @@ impl PreparedSort {
             }
             Ok(())
         };
-        // SAFETY: see above; `execute` waits until the commands are done.
-        unsafe { device.execute("the sort", record)? };
-        let plan = &self.bound.plan;
-        *has_passes = plan.ranks_tiles(plan.largest(count));
+        // SAFETY: see above.
+        let _running = unsafe { self.submit(count, record)? };
         let Some(queries) = &self.queries else { return Ok(Vec::new()) };
         let ticks = queries.ticks(self.bound.query_count(count))?;
         Ok(self.bound.step_times(count, &ticks, device.timestamp_bits))
@@ -313,9 +309,7 @@ impl PreparedSort {
     ///
     /// As for [`run`](Self::run).
     pub fn time(&self, count: impl Into<Count>) -> Result<Option<f64>, Error> {
-        let (count, device) = (count.into(), &self.device);
-        let mut has_passes = self.has_passes();
-        *has_passes = false;
+        let count = count.into();
         let record = |commands| {
             // SAFETY: as in `run_repeatedly`; the pool has two queries or more.
             unsafe {
@@ -325,10 +319,8 @@ impl PreparedSort {
             }
             Ok(())
         };
-        // SAFETY: `execute` waits until the commands are done.
-        unsafe { device.execute("the sort", record)? };
-        let plan = &self.bound.plan;
-        *has_passes = plan.ranks_tiles(plan.largest(count));
+        // SAFETY: see above.
+        let _running = unsafe { self.submit(count, record)? };
         let period = f64::from(self.bound.sorter.profile.timestamp_period_ns);
         self.queries.as_ref().map(|queries| Ok(queries.ticks_between()? as f64 * period)).transpose()
     }
@@ -403,6 +395,25 @@ impl PreparedSort {
         let mut answer = [0u32];
         report.read(0, &mut answer)?;
         Ok(answer[0])
+    }
+
+    /// Submits a recorded sort, and waits until it is done. Others wait while the guard lives, so that the timestamps are this run's.
+    ///
+    /// # Safety
+    ///
+    /// What is recorded is valid, and uses what `self` keeps alive.
+    unsafe fn submit(
+        &self,
+        count: Count,
+        record: impl FnOnce(vk::CommandBuffer) -> Result<(), Error>,
+    ) -> Result<MutexGuard<'_, bool>, Error> {
+        let mut has_passes = self.has_passes();
+        *has_passes = false;
+        // SAFETY: by the contract of this function; `execute` waits until the commands are done.
+        unsafe { self.device.execute("the sort", record)? };
+        let plan = &self.bound.plan;
+        *has_passes = plan.ranks_tiles(plan.largest(count));
+        Ok(has_passes)
     }
 
     fn has_passes(&self) -> MutexGuard<'_, bool> {
