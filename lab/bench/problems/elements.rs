@@ -48,16 +48,14 @@ pub fn plan(maker: &Maker<'_>, problem: &Problem, what: &Elements, n: u32, seed:
     let moved = 2 * (given.keys.len() + given.values.len()) as u64;
     let mut ways = vec![Planned { floor: moved, ..one(maker, Way::Copy, copy, n, &uploaded, copied)? }];
     let usual = maker.0.tuning().network_longest;
-    let planned = segments(maker, what, &given, &uploaded, (Way::Segments, usual))?;
-    let windows = planned.sorter.shape().windows;
-    ways.push(planned);
-    let floor = ways[1].floor;
-    if windows.is_some_and(|windows| windows.short.is_some()) {
-        ways.push(segments(maker, what, &given, &uploaded, (Way::Windows, 1))?);
-    } else if windows.is_some_and(|windows| windows.longest <= IN_LANES) {
-        let planned = segments(maker, what, &given, &uploaded, (Way::Lanes, IN_LANES))?;
-        let is_short = planned.sorter.shape().windows.is_some_and(|windows| windows.short.is_some());
-        ways.extend(is_short.then_some(planned));
+    let by = |way, network_longest| segments(maker, what, &given, &uploaded, (way, network_longest));
+    let in_lanes = |planned: &Planned| planned.sorter.shape().windows.is_some_and(|windows| windows.short.is_some());
+    ways.push(by(Way::Segments, usual)?);
+    let (floor, lanes) = (ways[1].floor, in_lanes(&ways[1]));
+    if ways[1].sorter.shape().windows.is_some_and(|windows| windows.longest <= IN_LANES) {
+        // Segments of one element are in lanes whatever the tuning is, and longer ones in windows if subgroups have few lanes.
+        let other = if lanes { by(Way::Windows, 1)? } else { by(Way::Lanes, IN_LANES)? };
+        ways.extend((in_lanes(&other) != lanes).then_some(other));
     }
     ways.push(full(maker, what, &given, &uploaded)?);
     if what.lengths == Lengths::OneAmongTiny {

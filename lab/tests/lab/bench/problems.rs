@@ -55,6 +55,10 @@ fn segments_are_sorted_beside_full_and_recorded_sorts() {
     let recorded = versus.iter().find(|row| field(row, "against") == "recorded sorts").unwrap();
     assert!(field(recorded, "over_median").parse::<f64>().unwrap() < 0.5, "{recorded:?}");
 
+    // Segments of one element are in lanes by every tuning, so windows have none of them.
+    let (_, versus) = measured(&scratch, "segments", &["--problem", "of 1 key", "--count", "3000", "--force"]);
+    assert_eq!(others(&versus, "segments of 1 key"), ["full sort", "copy"]);
+
     // Offsets, with the number of segments on the device; and indices from the begins of segments.
     let (cases, versus) = measured(&scratch, "segments", &["--problem", "splats", "--count", "3000", "--force"]);
     assert_eq!(cases.len(), 6, "{cases:?}");
