@@ -4,6 +4,7 @@
 use std::cell::Cell;
 use std::fmt::Debug;
 use std::io::Write;
+use std::panic::resume_unwind;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
@@ -133,7 +134,8 @@ pub fn run_draws<S: Strategy<Value: Debug>>(
     let drawn: u32 = std::thread::scope(|scope| {
         let draw = |thread| scope.spawn(move || draw_for(kept, time, thread, &draws(), run));
         let threads: Vec<_> = (0..threads).map(draw).collect();
-        threads.into_iter().map(|thread| thread.join().expect("a draw failed")).sum()
+        // What a thread says of its draw is the last thing that the log of the test says.
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|said| resume_unwind(said))).sum()
     });
     // Not by `println!`, which is shown for tests that fail only.
     let mut out = std::io::stdout();
