@@ -10,7 +10,7 @@ use std::{env, fs};
 #[path = "src/abi.rs"]
 mod abi;
 #[cfg(feature = "compile-kernels")]
-#[path = "src/compile.rs"]
+#[path = "build/compile.rs"]
 mod compile;
 #[path = "build/digest.rs"]
 mod digest;
@@ -45,8 +45,7 @@ fn main() {
     let root = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
     let out = env::var("OUT_DIR").expect("cargo sets OUT_DIR");
     let (root, out) = (Path::new(&root), Path::new(&out));
-    for input in ["build.rs", "build", "src/abi.rs", "src/compile.rs", "src/kernels.rs", "src/modules/pack.rs", "spirv"]
-    {
+    for input in ["build.rs", "build", "src/abi.rs", "src/kernels.rs", "src/modules/pack.rs", "spirv"] {
         println!("cargo::rerun-if-changed={input}");
     }
     // cargo would take a folder that does not exist for a changed one.
@@ -59,7 +58,7 @@ fn main() {
     {
         message.lines().for_each(|line| println!("cargo::error={line}"));
     }
-    if cfg!(feature = "compile-visitors") {
+    if cfg!(feature = "__compile") {
         match sources(&root.join("glsl")) {
             Ok(text) => fs::write(out.join("sources.rs"), text).expect("OUT_DIR is writable"),
             Err(error) => println!("cargo::error=glsl/: {error}"),
@@ -115,14 +114,14 @@ fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().copied().flat_map(u32::to_le_bytes).collect()
 }
 
-/// Rust source with all GLSL files by their names, for programs that compile visitors.
+/// Rust source with all GLSL files by their names, for `vksort-visitors`.
 fn sources(glsl: &Path) -> std::io::Result<String> {
     let mut entries = String::new();
     for file in digest::files(glsl)? {
         let name = digest::name(glsl, &file);
         entries += &format!("    ({name:?}, include_str!({:?})),\n", file.display().to_string());
     }
-    Ok(format!("const SOURCES: &[(&str, &str)] = &[\n{entries}];\n"))
+    Ok(format!("/// The files of `glsl/`, by name.\npub const SOURCES: &[(&str, &str)] = &[\n{entries}];\n"))
 }
 
 /// A bit for each specialization constant that a module has, by its id.

@@ -29,7 +29,7 @@ cargo=(cargo --config scripts/checked.toml)
 target=${CARGO_TARGET_DIR:-target}
 
 # The features of docs.rs.
-for crate in vksort:standalone,keys-128,half vksort-profiles: vksort-wgpu:; do
+for crate in vksort:standalone,keys-128,half vksort-profiles: vksort-visitors: vksort-wgpu:; do
     name=${crate%%:*}
     RUSTDOC=$work/rustdoc "${cargo[@]}" rustdoc --quiet --release --locked --package "$name" --features "${crate#*:}" --lib -- \
         -Z unstable-options --output-format json

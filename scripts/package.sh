@@ -2,7 +2,7 @@
 # Packages the crates, and builds and tests them as their users get them: scripts/package.sh [--list]
 #
 # Unpacks the packages into a temporary folder. There it compiles the library without features and with all, and every example,
-# runs unit and documentation tests, and compiles vksort-capi and vksort-wgpu against it, without the network. A missing file
+# runs unit and documentation tests, and compiles the other crates against it, without the network. A missing file
 # makes it fail. The suites in tests/ are not packaged, as they need crates/testing. Builds go to target/ or $CARGO_TARGET_DIR,
 # which holds the built dependencies.
 #
@@ -30,7 +30,7 @@ trap 'exit 130' INT TERM
 root=$PWD
 
 # Files that are not committed yet are packaged too.
-cargo package --quiet --package vksort --package vksort-capi --package vksort-profiles --package vksort-wgpu --no-verify --allow-dirty --target-dir "$work" ||
+cargo package --quiet --package vksort --package vksort-capi --package vksort-profiles --package vksort-visitors --package vksort-wgpu --no-verify --allow-dirty --target-dir "$work" ||
     die "cargo package failed"
 version=$(locked_version vksort)
 for archive in "$work"/package/*.crate; do
@@ -82,7 +82,7 @@ step() {
 # scripts/features.sh lints the same sources with each feature alone, and CI documents them. Examples are checked here
 # and linked by test.sh.
 # Here cargo enables the named features alone. In the repository, tests add those that they need.
-every=standalone,keys-128,software-drivers,half,compile-visitors,__testing
+every=standalone,keys-128,software-drivers,half,__compile,__testing
 # In the profile of the tests, which has the dependencies compiled.
 checked=(cargo --config "$root/scripts/checked.toml" --config 'profile.release.package.vksort.opt-level=0')
 step "${checked[@]}" check --quiet --release --no-default-features
@@ -100,9 +100,10 @@ step env VKSORT_WRITE_SPIRV=1 "${checked[@]}" check --quiet --release --features
 mv "$work/spirv" spirv
 # The crates beside it, as a program that has both from a registry. wgpu takes minutes to compile, unless its lints have been run
 # before, as in CI.
-for crate in vksort-capi vksort-profiles vksort-wgpu; do
+for crate in vksort-visitors vksort-capi vksort-profiles vksort-wgpu; do
     cp "$root/Cargo.lock" "$work/$crate-$version"
-    step "${checked[@]}" --config "patch.crates-io.vksort.path='$PWD'" check --quiet --release --lib \
+    step "${checked[@]}" --config "patch.crates-io.vksort.path='$PWD'" \
+        --config "patch.crates-io.vksort-visitors.path='$work/vksort-visitors-$version'" check --quiet --release --lib \
         --manifest-path "$work/$crate-$version/Cargo.toml"
 done
 # As a dependency, where only what the library needs is built.

@@ -7,7 +7,7 @@
 #   --tests       also what scripts/test.sh needs: lavapipe, SwiftShader, a validation layer, SPIRV-Tools and numpy
 #   --all-tests   also what scripts/test.sh --all needs besides: another validation layer, a display without a screen, and a tool
 #                 chain for C and C++ with Vulkan's headers. --kernels is apart
-#   --kernels     also what the features compile-kernels and compile-visitors need to compile GLSL: a C++ tool chain and the native part
+#   --kernels     also what the feature compile-kernels and vksort-visitors need to compile GLSL: a C++ tool chain and the native part
 #                 of the crate shaderc, which takes about 10 minutes of CPU time once per machine. It stays in ~/.cache/vksort,
 #                 and .cargo/config.toml tells cargo about it
 #   --guide       also mdbook, which scripts/guide.sh builds the guide with. It is compiled once per machine, which takes about

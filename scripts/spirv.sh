@@ -28,16 +28,16 @@ if [[ ${1:-} == --check ]]; then
     exit
 fi
 
-# Runs a test of a suite, which writes a file.
+# Runs a test, which writes a file: write TEST ARGUMENT..., with arguments of cargo.
 write() {
     local out
-    out=$("${cargo[@]}" test "${build[@]},compile-visitors,standalone,software-drivers" --test "$1" -- --exact --nocapture "$2") || die "$out"
-    [[ $out == *' 1 passed'* ]] || die "the suite $1 has no test $2"
+    out=$("${cargo[@]}" test "${@:2}" -- --exact --nocapture "$1") || die "$out"
+    [[ $out == *' 1 passed'* ]] || die "there is no test $1"
     printf '%s\n' "$out"
 }
 
 scripts/setup.sh --kernels --no-drivers
 export VKSORT_WRITE_SPIRV=1 VKSORT_WRITE_VISITORS=1
-counted=$(write host instructions::the_table_of_instructions_is_that_of_the_modules)
+counted=$(write instructions::the_table_of_instructions_is_that_of_the_modules "${build[@]},standalone,software-drivers" --test host)
 grep ': ' <<<"$counted" | grep -v '^test result' >&2 || say "lab/record/spirv.csv has no other counts than before"
-write host visitors::kept_visitors_are_compiled_from_their_source >/dev/null
+write kept_visitors_are_compiled_from_their_source --release --locked --package vksort-visitors --test kept >/dev/null

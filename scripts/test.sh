@@ -24,9 +24,9 @@ source scripts/tally.sh
 logs=target/test-logs limits=cpu
 
 # A row per configuration: name | limit in seconds of CPU time | suites | driver, validation layer and variables.
-# A suite is one of the binary `device` or `visitors`, or another binary of tests. `programs:render` are the tests of a module of a
+# A suite is one of the binary `device` or of vksort-visitors, or another binary of tests. `programs:render` are the tests of a module of a
 # binary. `lib` stands for the unit tests, `doc` for the documentation tests, `capi` for the tests of vksort-capi in
-# Rust, `c` for its programs in C and C++, `bindings` for the programs of other bindings, `wgpu.sh` for all tests of
+# Rust, `compiler` for those of vksort-visitors that need no device, `c` for its programs in C and C++, `bindings` for the programs of other bindings, `wgpu.sh` for all tests of
 # vksort-wgpu, and `wgpu` for its suite alone.
 # `lavapipe-WIDTH`, with kernels `unoptimized` by LLVM, `swiftshader`, `system-layer`, `newer-layer` and its `gpu-assisted`
 # mode stand for the variables that choose them. `newer-lavapipe` is that of the packages that scripts/gpu-compilers.sh unpacks.
@@ -100,7 +100,7 @@ everything=(
     "wgpu               | 1800 | wgpu.sh               | lavapipe-256 system-layer VKSORT_EXPECT_SUBGROUP=8"
     "newer-wgpu         | 1200 | wgpu                  | newer-lavapipe newer-layer VK_LAYER_VALIDATE_SYNC=1"
     "window             | 600 | programs:window       | lavapipe-256 system-layer"
-    "doc                | 600 | doc                   | lavapipe-256"
+    "doc                | 600 | doc compiler          | lavapipe-256"
     # The older layer and the newer one, which finds hazards in shaders too, share the suites.
     "validation         | 1800 | blocks conformance recording emulated subgroups programs:render programs:examples | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/12 $untimed"
     "newer-validation   | 1800 | modules matrix segments segments-modules splits top records fallback verified recording routes frames properties subgroups visitors programs:render programs:examples | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/12 $untimed"
@@ -209,8 +209,7 @@ print_new_draws() {
 
 # The suites of a binary whose trials are made on the device.
 suites_of() {
-    "${clean[@]}" VKSORT_TEST_SUITES='?' "${cargo[@]}" test --quiet --release ${features[@]+"${features[@]}"} \
-        --test "$1" | sed -n 's/^suite //p'
+    "${clean[@]}" VKSORT_TEST_SUITES='?' "${cargo[@]}" test --quiet --release "$@" | sed -n 's/^suite //p'
 }
 
 # Runs commands one after the other, given as lines; fails with the last one that failed.
@@ -223,7 +222,7 @@ each() {
 }
 
 run() {
-    local name limit suites words variables missing optional only package commands suite base named=() modules=() targets=() line
+    local name limit suites words variables missing optional only package commands suite base named=() modules=() targets=() visited=() line
     split "$1"
     if ! resolve "$words"; then
         if [[ $optional ]]; then CI='' skip "$name" "$missing"; else skip "$name" "$missing"; fi
@@ -236,6 +235,10 @@ run() {
         case $suite in
             c | bindings) commands+=("scripts/$suite.sh") ;;
             capi) commands+=("$(printf '%q ' "${cargo[@]}" test --release --no-fail-fast "${capi[@]}")") ;;
+            compiler)
+                line=("${cargo[@]}" test --release --no-fail-fast "${visitors[@]}")
+                commands+=("$(printf '%q ' "${line[@]}" --lib --test kept)" "$(printf '%q ' "${line[@]}" --doc)")
+                ;;
             wgpu.sh) commands+=(scripts/wgpu.sh) ;;
             wgpu) commands+=("$(printf '%q ' "${cargo[@]}") test --release --no-fail-fast --package vksort-wgpu --test wgpu") ;;
             lib) targets+=(--lib) ;;
@@ -246,7 +249,7 @@ run() {
                     [[ " ${targets[*]-} " == *" device "* ]] || targets+=(--test device)
                     named+=("$suite")
                 elif [[ " $visitor_suites " == *" $suite "* ]]; then
-                    [[ " ${targets[*]-} " == *" visitors "* ]] || targets+=(--test visitors)
+                    ((${#visited[@]})) || visited=("${cargo[@]}" test --release --no-fail-fast "${visitors[@]}" --test visitors)
                     named+=("$suite")
                 else
                     targets+=(--test "$suite")
@@ -255,6 +258,7 @@ run() {
         esac
     done
     ((${#targets[@]} == 0)) || commands+=("$(printf '%q ' "${base[@]}" "${targets[@]}" "${only[@]}")")
+    ((${#visited[@]} == 0)) || commands+=("$(printf '%q ' "${visited[@]}" "${only[@]}")")
     while ((${#modules[@]})); do
         line=("${base[@]}" --test "${modules[0]}" -- "${modules[1]}" "${only[@]:1}")
         commands+=("$(printf '%q ' "${line[@]}")")
@@ -279,7 +283,7 @@ needs_space() {
         die "the disk of $1 has $((free)) MiB left, needed are $(($2 > taken + 100 ? $2 - taken : 100)) MiB for $3"
 }
 
-all=0 chosen=() at_once=2 list=0 capi=(--package vksort-capi)
+all=0 chosen=() at_once=2 list=0 capi=(--package vksort-capi) visitors=(--package vksort-visitors)
 while (($#)); do
     case $1 in
         --help) usage && exit ;;
@@ -297,8 +301,8 @@ while (($#)); do
 done
 if ((all)); then
     configurations=("${everything[@]}")
-    features=(--features vksort/compile-visitors,vksort-lab/visitors,vksort-programs/visitors,vksort-programs/window)
-    capi+=(--features compile-visitors)
+    features=(--features vksort-lab/visitors,vksort-programs/visitors,vksort-programs/window)
+    capi+=(--features visitors)
     needs=(--all-tests --kernels) built_mib=9700
 else
     configurations=("${essential[@]}")
@@ -336,19 +340,22 @@ build() {
 build ${features[@]+"${features[@]}"}
 # Rows that run beside them would wait for cargo's lock until these are compiled.
 [[ " ${chosen[*]} " != *" host "* ]] || build "${capi[@]}"
+((!all)) || build "${visitors[@]}"
 [[ " ${chosen[*]} " != *wgpu* ]] || build --package vksort-wgpu --test wgpu
 [[ " ${chosen[*]} " != *" without-software "* ]] || build --package vksort --test device
 
-device_suites=$(suites_of device | paste -sd ' ') visitor_suites=$(suites_of visitors | paste -sd ' ')
-[[ $device_suites && $visitor_suites ]] || die "the tests on a device do not name their suites"
-# A suite that no configuration of all tests runs would pass unseen. Visitors that are compiled at run time are not in the
-# essential tests, and `capi` brings `header`.
+device_suites=$(suites_of ${features[@]+"${features[@]}"} --test device | paste -sd ' ')
+# Visitors that are compiled at run time are not in the essential tests.
+visitor_suites=
+((!all)) || visitor_suites=$(suites_of "${visitors[@]}" --test visitors | paste -sd ' ')
+[[ $device_suites && ($visitor_suites || $all == 0) ]] || die "the tests on a device do not name their suites"
+# A suite that no configuration of all tests runs would pass unseen. `capi` brings `header`, and `compiler` brings `kept`.
 metadata=$(cargo metadata --locked --no-deps --format-version 1) || die "cargo metadata failed"
 targets=$(python3 -c '
 import json, sys
 for package in json.load(sys.stdin)["packages"]:
     for target in package["targets"]:
-        if target["kind"] == ["test"] and target["name"] not in ("device", "visitors", "header"):
+        if target["kind"] == ["test"] and target["name"] not in ("device", "visitors", "header", "kept"):
             print(target["name"])
 ' <<<"$metadata")
 used=
@@ -362,7 +369,7 @@ done
 for row in "${configurations[@]}"; do
     split "$row"
     for suite in $suites; do
-        [[ " lib doc c bindings wgpu.sh ${targets//$'\n'/ } $device_suites $visitor_suites " == *" ${suite%%:*} "* ]] || die "configuration $name: there is no suite $suite"
+        [[ " lib doc c bindings wgpu.sh compiler ${targets//$'\n'/ } $device_suites $visitor_suites " == *" ${suite%%:*} "* ]] || die "configuration $name: there is no suite $suite"
     done
 done
 for row in "${configurations[@]}"; do

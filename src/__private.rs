@@ -14,6 +14,32 @@ pub use crate::record::{Place, VersionFeatures, feature_in};
 /// checked sort is recorded once, with buffers that live until its commands have completed.
 pub use crate::record::{PushedSort, PushedSorter};
 
+/// What `vksort-visitors` compiles with.
+#[cfg(feature = "__compile")]
+pub mod compile {
+    use std::sync::Arc;
+
+    pub use crate::abi::{Push, VisitorPush, glsl};
+    pub use crate::compile::*;
+    pub use crate::kernels::{Module, Sorts, modules};
+    pub use crate::visitor::made::*;
+    use crate::{Error, SortRequest, Visitor, Visits};
+
+    // `SOURCES`: the files of `glsl/` by name.
+    include!(concat!(env!("OUT_DIR"), "/sources.rs"));
+
+    /// Refuses a request that has no meaning, and one that does not fit a visitor.
+    pub fn check(visits: Visits, request: &SortRequest) -> Result<(), Error> {
+        request.check()?;
+        visits.check(request)
+    }
+
+    /// A visitor that is compiled when a sorter is made with it.
+    pub fn visitor(name: String, visits: Visits, push_bytes: u32, words: Arc<Words>) -> Visitor {
+        Visitor::new(name, visits, push_bytes, words)
+    }
+}
+
 /// A name for the kernels of this build, which tells profiles of other kernels apart.
 pub use crate::modules::digest as kernels_digest;
 

@@ -26,8 +26,3 @@ chapters! {
 chapters! {
     Records "records"
 }
-
-#[cfg(feature = "compile-visitors")]
-chapters! {
-    Visitors "visitors"
-}

@@ -5,6 +5,18 @@ pub use crate::profile::{Quirks, driver, vendor};
 pub use crate::spirv::Rewrite;
 pub use crate::tuning::row_names;
 
+use crate::kernels::Module;
+use crate::{Error, SortRequest, Visitor};
+
+/// The SPIR-V of modules with a visitor in them.
+///
+/// # Errors
+///
+/// As for a sorter with the visitor.
+pub fn visitor_words(visitor: &Visitor, modules: &[Module], request: &SortRequest) -> Result<Vec<Vec<u32>>, Error> {
+    visitor.words(modules, request)
+}
+
 /// The contract between host and kernels.
 pub mod abi {
     pub use crate::abi::*;

@@ -66,15 +66,13 @@
 //!   GPUs, which take several times as long there; a warning says so once for a device.
 //! * `__testing`: internals and fault injection for vksort's own tests. It is no part of the API.
 //! * `half`: slices of `half::f16` and `half::bf16` can be sorted.
-//! * `compile-visitors`: `VisitorSource`, which compiles a [`Visitor`] in the program or in its build script; adds shaderc,
-//!   which needs a C++ tool chain.
 //! * `compile-kernels`: compiles the kernels in `glsl/` when the crate is built, instead of embedding the modules in `spirv/`. It
 //!   is for changes to vksort's own kernels; visitors do not need it. It adds shaderc to the build script.
 //!
-//! The crate `vksort-wgpu` sorts buffers of wgpu, `vksort-capi` is the library for programs in C and C++, and `vksort-profiles` keeps
-//! tunings in files.
+//! The crate `vksort-visitors` compiles visitors, `vksort-wgpu` sorts buffers of wgpu, `vksort-capi` is the library for programs in C
+//! and C++, and `vksort-profiles` keeps tunings in files.
 //!
-//! Without `compile-kernels` and `compile-visitors`, building needs no C++ compiler: the crate contains the SPIR-V of its kernels.
+//! Without `compile-kernels`, building needs no C++ compiler: the crate contains the SPIR-V of its kernels.
 //!
 //! The crate logs a line (`log`) for each device that it opens, and for each sorter with its request, its tuning row, and its
 //! algorithm with the reason.
@@ -83,7 +81,9 @@
 pub mod __private;
 mod abi;
 mod checksum;
-#[cfg(feature = "compile-visitors")]
+#[cfg(feature = "__compile")]
+#[path = "../build/compile.rs"]
+#[allow(clippy::missing_errors_doc, missing_debug_implementations, reason = "no part of the API")]
 mod compile;
 mod elements;
 mod error;
@@ -125,8 +125,6 @@ pub use request::{Algorithm, BitRange, BufferSizes, Capacity, Count, KeyOutput, 
 pub use segments::{IndexFrom, SegmentOptions, Segments};
 pub use shape::{Specialization, SubgroupChoice};
 pub use tuning::{Ballot, Knob, RankMethod, Scale, Tuning};
-#[cfg(feature = "compile-visitors")]
-pub use visitor::VisitorSource;
 pub use visitor::{DepthKeys, DepthPush, Visitor, Visits};
 
 /// The version of this library, such as `0.1.0`.
@@ -136,8 +134,3 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 #[cfg(all(doctest, feature = "standalone"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
-
-/// The snippets of the page about visitors, in the same way.
-#[cfg(all(doctest, feature = "compile-visitors"))]
-#[doc = include_str!("../docs/VISITORS.md")]
-struct VisitorsPage;

@@ -136,27 +136,3 @@ pub(crate) fn varies_in_buffers(words: &[u32]) -> bool {
     }
     false
 }
-
-/// The offset of the last `members` members of the push constants, in bytes; `None` for invalid SPIR-V or fewer members.
-#[cfg(feature = "compile-visitors")]
-pub(crate) fn push_offset(words: &[u32], members: usize) -> Option<u32> {
-    const PUSH_CONSTANT: u32 = StorageClass::PushConstant as u32;
-    const OFFSET: u32 = Decoration::Offset as u32;
-    // Offsets by structure and member, the first of the last members by structure, and structures by pointer.
-    let (mut offsets, mut first, mut blocks) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-    for instruction in instructions(words).ok()? {
-        match (instruction.op, instruction.operands()) {
-            (Op::MemberDecorate, &[block, member, OFFSET, offset]) => {
-                _ = offsets.insert((block, member as usize), offset)
-            }
-            (Op::TypeStruct, &[block, ref types @ ..]) => _ = first.insert(block, types.len().checked_sub(members)),
-            (Op::TypePointer, &[pointer, PUSH_CONSTANT, block]) => _ = blocks.insert(pointer, block),
-            (Op::Variable, &[pointer, _, PUSH_CONSTANT, ..]) => {
-                let block = *blocks.get(&pointer)?;
-                return offsets.get(&(block, (*first.get(&block)?)?)).copied();
-            }
-            _ => {}
-        }
-    }
-    None
-}

@@ -1,12 +1,13 @@
 //! The visitors in GLSL.
 
-use vksort::{VisitorSource, Visits};
+use vksort::Visits;
+use vksort_visitors::VisitorSource;
 
 use crate::case::{Case, Input, Keys, Store};
 
 /// A visitor of keys, of the output, or of both.
 pub fn source(case: &Case, keys: bool, output: bool) -> VisitorSource {
-    let of_keys = case.keys.depth().source();
+    let of_keys = VisitorSource::depth(case.keys.depth());
     let mut text = String::new();
     if keys {
         match case.input {

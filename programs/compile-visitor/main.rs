@@ -8,7 +8,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, anyhow};
 use clap::{Parser, ValueEnum};
 use vksort::__private::files;
-use vksort::{Algorithm, DepthKeys, KeyOutput, KeyType, Placement, SortRequest, ValueType, VisitorSource, Visits};
+use vksort::{Algorithm, DepthKeys, KeyOutput, KeyType, Placement, SortRequest, ValueType, Visits};
+use vksort_visitors::VisitorSource;
 
 /// Compiles a visitor of vksort: GLSL that makes the keys or values of a sort, or takes its result
 #[derive(Parser)]
@@ -109,7 +110,7 @@ fn read(path: &Path) -> Result<String> {
 /// The visitor that the command line describes, and the request that it is for.
 fn described(args: &Args) -> Result<(VisitorSource, SortRequest)> {
     let (source, request) = match (args.depth, &args.file, args.key) {
-        (Some(depth), ..) => (depth.keys().source(), depth.keys().request()),
+        (Some(depth), ..) => (VisitorSource::depth(depth.keys()), depth.keys().request()),
         (None, Some(file), Some(key)) => {
             let folder = file.parent().unwrap_or(Path::new(""));
             let visits = |visited| args.visits.contains(&visited);

@@ -1,7 +1,5 @@
 //! The visitors that come with the library: depths of positions as keys.
 
-#[cfg(feature = "compile-visitors")]
-use super::{interface::Visits, source::VisitorSource};
 use crate::key::{KeyType, Order};
 use crate::request::{KeyOutput, Placement, SortRequest, ValueType};
 
@@ -9,6 +7,7 @@ use crate::request::{KeyOutput, Placement, SortRequest, ValueType};
 ///
 /// Positions are in a storage buffer at binding 0 of the visitor's set. Each is three neighbouring `f32`, and [`DepthPush`] has
 /// the distance from one position to the next. The depth is the product of a position and a row of the view matrix.
+/// `VisitorSource::depth` of the crate `vksort-visitors` is the visitor.
 ///
 /// ```
 /// use vksort::{DepthKeys, DepthPush};
@@ -44,21 +43,6 @@ impl DepthKeys {
             .bits(0..bits)
             .placement(Placement::OutOfPlace)
             .key_output(KeyOutput::Discarded)
-    }
-
-    /// The visitor's source.
-    #[cfg(feature = "compile-visitors")]
-    pub fn source(self) -> VisitorSource {
-        let file = match self {
-            DepthKeys::F32 => "vksort/view_depth.glsl",
-            DepthKeys::Bits16 => "vksort/depth16.glsl",
-            DepthKeys::Bits24 => "vksort/depth24.glsl",
-        };
-        VisitorSource::new(file)
-            .text(format!("#include \"{file}\"\n"))
-            .push_members("vec4 visitor_row; uint visitor_stride; uint visitor_first;")
-            .push_bytes(DepthPush::BYTES)
-            .visits(Visits::NONE.keys(true))
     }
 }
 

@@ -65,8 +65,10 @@ impl Visits {
 
 /// The properties of a request that the code of a visitor depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Interface {
+pub struct Interface {
+    /// The buffers that it replaces.
     pub visits: Visits,
+    /// Bytes of its push constants.
     pub push_bytes: u32,
     /// Words of a key.
     pub key_words: u32,
@@ -77,6 +79,7 @@ pub(crate) struct Interface {
 }
 
 impl Interface {
+    /// The interface of a visitor to the sort by a request.
     pub fn new(visits: Visits, push_bytes: u32, request: &SortRequest) -> Interface {
         Interface {
             visits,
@@ -85,16 +88,5 @@ impl Interface {
             value_words: if visits.output { request.value.size_bytes().div_ceil(4) as u32 } else { 0 },
             discards: visits.output && request.discards_keys(),
         }
-    }
-
-    /// The macros with which a kernel includes the visitor.
-    #[cfg(feature = "compile-visitors")]
-    pub fn macros(&self) -> Vec<(&'static str, u32)> {
-        let Visits { keys, values, output } = self.visits;
-        let flags = [("VISITED", true), ("VISITED_KEYS", keys), ("VISITED_VALUES", values), ("VISITED_OUTPUT", output)];
-        let flags = flags.into_iter().filter(|(_, set)| *set).map(|(name, _)| (name, 1));
-        // Kernels that move no keys compile the visitor's function for keys all the same.
-        let sizes = [("KEY_WORDS", self.key_words), ("VISITED_VALUE_WORDS", self.value_words)];
-        flags.chain(sizes).chain([("VISITED_DISCARDS", self.discards.into())]).collect()
     }
 }

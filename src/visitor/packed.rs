@@ -26,8 +26,8 @@ pub(super) struct Packed {
 }
 
 /// The bytes of modules, which are in the order of [`kernels::modules`].
-#[cfg(feature = "compile-visitors")]
-pub(super) fn to_bytes(name: &str, interface: Interface, modules: &[Module], words: &[Vec<u32>]) -> Vec<u8> {
+#[cfg(feature = "__compile")]
+pub fn to_bytes(name: &str, interface: Interface, modules: &[Module], words: &[Vec<u32>]) -> Vec<u8> {
     let mut bits = [0u32; MODULE_WORDS];
     for (index, module) in kernels::modules().iter().enumerate() {
         bits[index / 32] |= u32::from(modules.contains(module)) << (index % 32);

@@ -8,6 +8,7 @@ mod emulated;
 mod fallback;
 mod frames;
 mod halves;
+mod kept_visitors;
 mod limits;
 mod matrix;
 mod modules;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         whole("splits-modules", splits::trials_of_modules),
         design("top", top::trials),
         whole("top-modules", top::trials_of_modules),
+        whole("kept-visitors", kept_visitors::trials),
         whole("limits", limits::trials),
         whole("subgroups", subgroups::trials),
         whole("halves", halves::trials),

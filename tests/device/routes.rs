@@ -263,7 +263,7 @@ fn requests_in_order() -> impl Iterator<Item = SortRequest> {
 pub fn trials() -> Vec<Trial> {
     let mut trials = vec![Trial::test("every_mask_ends_at_the_target", every_mask_ends_at_the_target)];
     for passes in [3, 4] {
-        // Those with a visitor are compared where there is one: tests/visitors/sorts.rs sorts by them.
+        // Those with a visitor are compared where there is one: crates/visitors/tests/visitors/sorts.rs sorts by them.
         for case in cases(KeyType::U32, passes).into_iter().filter(|case| !case.kind.visits) {
             let name = format!("device/{passes}-passes/{}", suite::name(&case.request));
             trials.push(Trial::test(name, move || the_device_writes_the_same(case)));

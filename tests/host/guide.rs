@@ -89,7 +89,10 @@ fn read(path: impl AsRef<Path>) -> String {
 
 #[test]
 fn chapters_with_rust_are_documentation_tests() {
-    let (listed, folder) = (read("src/guide.rs"), Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide/src"));
+    // One chapter is of another crate.
+    let listed =
+        read("src/guide.rs") + &read("crates/visitors/src/lib.rs").replace("guide/src/visitors.md", "\"visitors\"");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide/src");
     let chapters: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     let with_rust = chapters.iter().filter(|path| path.is_file() && read(path).contains("```rust"));
     let names: Vec<_> = with_rust.map(|path| format!("{:?}", path.file_stem().unwrap())).collect();

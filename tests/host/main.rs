@@ -18,5 +18,3 @@ mod shapes;
 mod steps;
 mod table;
 mod top;
-#[cfg(feature = "compile-visitors")]
-mod visitors;

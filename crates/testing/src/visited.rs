@@ -8,7 +8,9 @@ use vksort::{Algorithm, KeyOutput, KeyType, Order, Placement, SortRequest, Sorte
 
 use crate::arena::Count;
 use crate::oracle;
+use crate::patterns::{Pattern, generate};
 use crate::visiting::{VisitedSort, VisitedSorter};
+use crate::{Failed, assert_valid, gpu, seed, suite};
 
 const GUARD: u8 = 0xA7;
 /// Words after the resources that nobody may write.
@@ -64,18 +66,6 @@ pub const PUSH_BYTES: u32 = 8;
 
 const FACTOR: u32 = 0x9E37_79B1;
 
-/// The source of the tests' visitor, where the feature `compile-visitors` is on.
-#[macro_export]
-macro_rules! visitor_source {
-    ($visits:expr) => {
-        vksort::VisitorSource::new($crate::visited::NAME)
-            .text($crate::visited::TEXT)
-            .push_members($crate::visited::PUSH_MEMBERS)
-            .push_bytes($crate::visited::PUSH_BYTES)
-            .visits($visits)
-    };
-}
-
 /// The tests' visitor for one kind of request, compiled beforehand and kept in the repository.
 pub struct Kept {
     /// The name of its file.
@@ -106,7 +96,7 @@ pub fn kept() -> [Kept; 2] {
 impl Kept {
     /// Where its bytes are.
     pub fn path(&self) -> PathBuf {
-        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../tests/visitors/kept/{}.bin", self.name))
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../tests/device/visitors/{}.bin", self.name))
     }
 }
 
@@ -295,4 +285,52 @@ impl VisitedArena {
         self.buffer.read(part.start as u64, &mut words).unwrap();
         words
     }
+}
+
+/// The buffers that a visitor replaces, for names of trials.
+pub fn parts(visits: Visits) -> String {
+    let parts = [(visits.keys, "keys"), (visits.values, "values"), (visits.output, "output")];
+    let parts: Vec<&str> = parts.into_iter().filter(|(set, _)| *set).map(|(_, name)| name).collect();
+    parts.join("+")
+}
+
+/// Small blocks, so that few elements make many tiles.
+pub fn small() -> SorterOptions {
+    SorterOptions::default().tuning(suite::small_blocks())
+}
+
+/// Sorts by some counts and patterns, each on the host's and on the device's count.
+pub fn run_visitor(request: SortRequest, visitor: &Visitor, options: &SorterOptions, tiles: u32) -> Result<(), Failed> {
+    let most = |shape: &vksort::__private::Shape| match request.algorithm {
+        Some(Algorithm::SingleWorkgroup) => shape.single.elements(),
+        _ => shape.tile.elements().max(shape.single.elements()) * tiles + 3,
+    };
+    let arena = VisitedArena::new(&gpu(), &request, options, visitor, |sorter| most(sorter.shape()))?;
+    let block = arena.sorter.shape().tile.elements();
+    let capacity = most(arena.sorter.shape());
+    let size = request.key.size_bytes() as usize;
+    let patterns = [
+        (Pattern::Uniform, capacity),
+        (Pattern::FewDistinct, capacity - 1),
+        (Pattern::OneDigit(1), capacity),
+        (Pattern::ConstantDigit(0), 2 * block + 1),
+        (Pattern::AllEqual, block + 1),
+        (Pattern::Special, block),
+        (Pattern::Uniform, 1),
+    ];
+    for (index, (pattern, count)) in patterns.into_iter().enumerate() {
+        let count = count.min(capacity);
+        let mask = 0x5EED_0000 ^ index as u32;
+        let case = |counted: &str, what: String| {
+            let (name, visits) = (suite::name(&request), parts(visitor.visits()));
+            Failed::from(format!("{name} {visits} {pattern:?} {count}{counted}, VKSORT_SEED={}: {what}", seed()))
+        };
+        let keys = generate(pattern, request.key, capacity as usize, seed());
+        arena.check(&keys[..count as usize * size], Count::Host, mask).map_err(|what| case("", what))?;
+        let counted = if index == 0 { u32::MAX } else { count };
+        arena.check(&keys, Count::Device(counted), mask).map_err(|what| case(" on the device", what))?;
+    }
+    arena.check(&[], Count::Host, 0)?;
+    assert_valid(&gpu());
+    Ok(())
 }

@@ -480,7 +480,7 @@ impl Drop for Renderer {
 #[cfg(feature = "visitors")]
 fn visitor() -> vksort::Visitor {
     let text = include_str!("../shaders/depth.glsl");
-    vksort::VisitorSource::new("depth.glsl").text(text).visits(vksort::Visits::NONE.keys(true)).into()
+    vksort_visitors::VisitorSource::new("depth.glsl").text(text).visits(vksort::Visits::NONE.keys(true)).into()
 }
 
 fn picture(device: &Rc<Device>, size: Size) -> Result<Image> {

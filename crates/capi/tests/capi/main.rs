@@ -35,7 +35,7 @@ mod records;
 mod refused;
 mod segments;
 mod verified;
-#[cfg(feature = "compile-visitors")]
+#[cfg(feature = "visitors")]
 mod visited;
 
 /// A structure of the header in which all is zero.

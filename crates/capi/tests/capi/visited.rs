@@ -4,8 +4,9 @@ use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 
 use ash::vk;
-use vksort::{DepthKeys, Order, Placement, SortRequest, ValueType, VisitorSource, Visits};
+use vksort::{DepthKeys, Order, Placement, SortRequest, ValueType, Visits};
 use vksort_capi::{record::*, sorter::*, types::*, visitor::*};
+use vksort_visitors::VisitorSource;
 
 use crate::*;
 
@@ -295,7 +296,7 @@ fn depths_of_positions_are_sorted_farthest_first() {
                 Some(levels) => (((depth - 1024.0) / 2048.0).clamp(0.0, 1.0) * levels) as u32,
             }
         };
-        let code = keys.source().compile(&keys.request()).unwrap();
+        let code = VisitorSource::depth(keys).compile(&keys.request()).unwrap();
         let sorter = visited_sorter(&vulkan.sorter_info(&request), &visitor_info(&code, layout));
         let (buffers, mapped) = buffers_of(sorter, count);
         let sort = bound(sorter, &buffers);

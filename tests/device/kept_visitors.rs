@@ -1,10 +1,8 @@
 //! Visitors that were compiled beforehand and are kept in the repository: they sort where nothing can be compiled.
 
 use vksort::{Algorithm, Visitor};
-use vksort_testing::visited::{Kept, kept};
+use vksort_testing::visited::{Kept, kept, run_visitor, small};
 use vksort_testing::{Failed, Trial};
-
-use crate::checked::{run_visitor, small};
 
 fn sorts(kept: &Kept, algorithm: Option<Algorithm>) -> Result<(), Failed> {
     let path = kept.path();

@@ -1,7 +1,6 @@
 //! Keys that are never stored: splats are sorted by depth, and the sort computes the depths itself.
 //!
-//! This is one file to copy from. It takes the crates `vksort` with the feature `compile-visitors`, `ash` with the feature
-//! `loaded`, and `anyhow`.
+//! This is one file to copy from. It takes the crates `vksort`, `vksort-visitors`, `ash` with the feature `loaded`, and `anyhow`.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -12,7 +11,8 @@ use anyhow::{Context, Result, bail, ensure};
 use ash::ext::debug_utils;
 use ash::vk::{self, BufferUsageFlags as Usage, MemoryPropertyFlags as Memory};
 use vksort::{AccessScope, BoundSort, BufferRange, DepthKeys, DepthPush, InstanceRequirements, Requirements};
-use vksort::{SortBuffers, Sorter, SorterOptions, VisitorResources, VisitorSource};
+use vksort::{SortBuffers, Sorter, SorterOptions, VisitorResources};
+use vksort_visitors::VisitorSource;
 
 const HELP: &str = "Sorts splats by depth with a visitor that computes the keys, and verifies the result.
 
@@ -54,7 +54,7 @@ fn run(flags: &Flags) -> Result<()> {
 
     // Once: the layout of the visitor's resources, the sorter, its buffers, the sort that ties them.
     let request = keys.request();
-    let mut source = keys.source();
+    let mut source = VisitorSource::depth(keys);
     if flags.along_z {
         let VisitorSource { push_members, push_bytes, visits, .. } = source;
         source = VisitorSource::new("coordinate.glsl").text(COORDINATE).visits(visits);

@@ -1,16 +1,16 @@
 //! Compiling visitors into the kernels.
 
-use super::interface::Interface;
-use super::packed;
-use super::source::VisitorSource;
-use crate::abi::{self, Push, VisitorPush};
-use crate::compile::{Sources, compile, on_all_cores};
-use crate::error::Error;
-use crate::kernels::{self, Module, Sorts};
-use crate::request::{Algorithm, SortRequest};
+use std::sync::Arc;
 
-// `SOURCES`: the files of `glsl/` by name.
-include!(concat!(env!("OUT_DIR"), "/sources.rs"));
+use rspirv::dr::{Instruction, Operand};
+use rspirv::spirv::{Decoration, Op, StorageClass};
+use vksort::__private::compile::{
+    Interface, Module, Push, SOURCES, Sorts, Sources, VisitorPush, check, compile, glsl, modules, on_all_cores,
+    to_bytes, visitor,
+};
+use vksort::{Algorithm, Error, SortRequest, Visitor, Visits};
+
+use crate::source::VisitorSource;
 
 /// The folder of the kernels in messages. No file of the caller has such a name.
 const FOLDER: &str = "vksort:glsl/";
@@ -21,7 +21,7 @@ const READY: &str = "vksort/";
 
 impl VisitorSource {
     /// Compiles the visitor into the kernels that sort by a request on any device, in a few seconds. The result is for
-    /// [`Visitor::from_bytes`](crate::Visitor::from_bytes).
+    /// [`Visitor::from_bytes`].
     ///
     /// The bytes can also be used for requests with another order, other bits, or another key type of as many words.
     ///
@@ -30,11 +30,10 @@ impl VisitorSource {
     /// [`Error::Visitor`] with the compiler's messages, each with file and line; [`Error::Unsupported`] for a request that
     /// does not fit the visitor; otherwise as for [`SortRequest::check`].
     pub fn compile(&self, request: &SortRequest) -> Result<Vec<u8>, Error> {
-        request.check()?;
-        self.visits.check(request)?;
+        check(self.visits, request)?;
         let modules = modules_of(request);
         let words = self.words(&modules, request)?;
-        Ok(packed::to_bytes(&self.name, self.interface(request), &modules, &words))
+        Ok(to_bytes(&self.name, self.interface(request), &modules, &words))
     }
 
     fn interface(&self, request: &SortRequest) -> Interface {
@@ -42,16 +41,15 @@ impl VisitorSource {
     }
 
     /// Compiles modules with the visitor in them.
-    pub(super) fn words(&self, modules: &[Module], request: &SortRequest) -> Result<Vec<Vec<u32>>, Error> {
-        let macros = self.interface(request).macros();
+    fn words(&self, modules: &[Module], request: &SortRequest) -> Result<Vec<Vec<u32>>, Error> {
+        let macros = macros(&self.interface(request));
         let words = on_all_cores(modules, |compiler, module| {
             let find = |name: &str, includer: &str| find(self, module.addressed, name, includer);
             let sources = Sources { macros: &macros, strict: false, folder: FOLDER, find: &find };
             let words = compile(compiler, module, &sources)?;
             let (given, offset) = (self.push_bytes, VisitorPush::offset(self.push_bytes));
-            let members = Push::members(module.addressed);
             // The compiler put the library's members after the visitor's, at a multiple of 4 bytes.
-            match crate::spirv::push_offset(&words, members) {
+            match push_offset(&words, Push::members(module.addressed)) {
                 Some(found) if found != offset => {
                     Err(format!("its push constants take {found} bytes, but push_bytes is {given}"))
                 }
@@ -60,6 +58,24 @@ impl VisitorSource {
         });
         words.map_err(|reason| Error::Visitor { name: self.name.clone(), reason })
     }
+}
+
+impl From<VisitorSource> for Visitor {
+    /// A visitor that is compiled when a sorter is made with it, for that sorter's request and device.
+    fn from(source: VisitorSource) -> Visitor {
+        let (name, visits, push_bytes) = (source.name.clone(), source.visits, source.push_bytes);
+        visitor(name, visits, push_bytes, Arc::new(move |modules, request| source.words(modules, request)))
+    }
+}
+
+/// The macros with which a kernel includes a visitor.
+fn macros(interface: &Interface) -> Vec<(&'static str, u32)> {
+    let Visits { keys, values, output, .. } = interface.visits;
+    let flags = [("VISITED", true), ("VISITED_KEYS", keys), ("VISITED_VALUES", values), ("VISITED_OUTPUT", output)];
+    let flags = flags.into_iter().filter(|(_, set)| *set).map(|(name, _)| (name, 1));
+    // Kernels that move no keys compile the visitor's function for keys all the same.
+    let sizes = [("KEY_WORDS", interface.key_words), ("VISITED_VALUE_WORDS", interface.value_words)];
+    flags.chain(sizes).chain([("VISITED_DISCARDS", interface.discards.into())]).collect()
 }
 
 /// Every module that a sort by the request may use, on any device.
@@ -77,8 +93,8 @@ fn modules_of(request: &SortRequest) -> Vec<Module> {
     };
     let narrow = |bytes: u64| (1..4).contains(&bytes);
     let small = narrow(request.key.size_bytes()) || narrow(request.value.size_bytes());
-    let key_words = request.key.words();
-    kernels::modules()
+    let key_words = request.key.bits().div_ceil(32);
+    modules()
         .into_iter()
         .filter(|module| serves(module.kernel.row().sorts) && (small || !module.small))
         .filter(|module| !module.kernel.row().variants.keys || module.key_words == key_words)
@@ -93,7 +109,7 @@ fn find(source: &VisitorSource, addressed: bool, name: &str, includer: &str) -> 
             VISITOR => return Ok((source.name.clone(), source.text.clone())),
             "abi.glsl" => {
                 let name = &format!("{} (push constants)", source.name);
-                Some(abi::glsl(Some(VisitorPush { name, members: &source.push_members, addressed })))
+                Some(glsl(Some(VisitorPush { name, members: &source.push_members, addressed })))
             }
             name => of_kernels(name),
         };
@@ -106,16 +122,30 @@ fn find(source: &VisitorSource, addressed: bool, name: &str, includer: &str) -> 
     ready.map(|text| (name.to_string(), text)).ok_or_else(|| format!("{name:?} is not among the visitor's includes"))
 }
 
+/// The offset of the last `members` members of the push constants, in bytes; `None` where a module has fewer.
+fn push_offset(words: &[u32], members: usize) -> Option<u32> {
+    let module = rspirv::dr::load_words(words).ok()?;
+    let defines = |id: u32| module.types_global_values.iter().find(move |other| other.result_id == Some(id));
+    let is_push = |other: &&Instruction| {
+        other.class.opcode == Op::Variable
+            && other.operands.first() == Some(&Operand::StorageClass(StorageClass::PushConstant))
+    };
+    let pointer = defines(module.types_global_values.iter().find(is_push)?.result_type?)?;
+    let block = defines(pointer.operands[1].unwrap_id_ref())?;
+    let first = block.operands.len().checked_sub(members)? as u32;
+    let named =
+        [Operand::IdRef(block.result_id?), Operand::LiteralBit32(first), Operand::Decoration(Decoration::Offset)];
+    let offset = module.annotations.iter().find(|other| other.operands.starts_with(&named))?.operands.get(3)?;
+    Some(offset.unwrap_literal_bit32())
+}
+
 #[cfg(test)]
 mod tests {
+    use vksort::__private::steps::{self, HostStep};
+    use vksort::__private::{ShapeDesc, visitor_words};
+    use vksort::{Algorithm, Count, DeviceProfile, KeyType, Placement, RankMethod, SubgroupChoice, Tuning, ValueType};
+
     use super::*;
-    use crate::key::KeyType;
-    use crate::plan::Plan;
-    use crate::profile::DeviceProfile;
-    use crate::request::{Count, Placement, ValueType};
-    use crate::shape::{Shape, ShapeDesc, SubgroupChoice};
-    use crate::specialize::specialize;
-    use crate::tuning::{RankMethod, Tuning};
 
     /// A build script does not know the device.
     #[test]
@@ -139,17 +169,51 @@ mod tests {
                         let algorithm = algorithm.unwrap_or(tuning.algorithm());
                         let subgroup = if emulated { SubgroupChoice::Emulated(8) } else { SubgroupChoice::Auto };
                         let desc = ShapeDesc::new(&profile, &tuning, &request, algorithm);
-                        let shape = Shape::fit(&ShapeDesc { addressed, subgroup, ..desc }).unwrap();
-                        let plan = Plan::new(&request, algorithm, shape, shape.single.elements() + 1);
-                        for kernel in plan.kernels(&[Count::Host(1), Count::Host(plan.capacity), Count::Device]) {
-                            let module = specialize(kernel, &shape, &request).module;
-                            assert!(compiled.contains(&module), "{request}: {}", module.name());
-                            taken += 1;
+                        let desc = ShapeDesc { addressed, subgroup, ..desc };
+                        let sort = |capacity, count| steps::of(&desc, capacity, count).unwrap();
+                        let capacity = match algorithm {
+                            Algorithm::SingleWorkgroup => 1,
+                            _ => sort(1, Count::Device).shape.single.elements() + 1,
+                        };
+                        for count in [Count::Host(1), Count::Host(capacity), Count::Device] {
+                            for step in sort(capacity, count).steps {
+                                let HostStep::Dispatch(dispatch) = step else { continue };
+                                let module = dispatch.module;
+                                assert!(compiled.contains(&module), "{request}: {}", module.name());
+                                taken += 1;
+                            }
                         }
                     }
                 }
             }
         }
         assert!(taken > 1000);
+    }
+
+    fn indexing(index: &str) -> VisitorSource {
+        let text = format!(
+            "layout(set = 1, binding = 0) readonly buffer Visited {{ uint visited[]; }} visited_parts[2];
+             KEY visit_key(uint index) {{ return visited_parts[{index}].visited[index]; }}"
+        );
+        VisitorSource::new("parts.glsl").text(text).visits(Visits::NONE.keys(true))
+    }
+
+    #[test]
+    fn arrays_of_buffers_that_are_indexed_by_data_are_refused_unless_the_feature_is_said_to_be_there() {
+        let request = SortRequest::new(KeyType::U32).placement(Placement::OutOfPlace);
+        let histogram = modules().into_iter().find(|module| module.name() == "histogram_32").unwrap();
+        let check = |visitor: Visitor| visitor_words(&visitor, &[histogram], &request).map(|_| ());
+        for index in ["1", "PASSES > 3 ? 1 : 0"] {
+            check(indexing(index).into()).unwrap();
+        }
+        for index in ["index & 1", "push.count & 1"] {
+            let bytes = indexing(index).compile(&request).unwrap();
+            for visitor in [Visitor::from(indexing(index)), Visitor::from_bytes(&bytes).unwrap()] {
+                let refused = check(visitor.clone()).unwrap_err().to_string();
+                assert!(refused.contains("parts.glsl"), "{refused}");
+                assert!(refused.contains("shaderStorageBufferArrayDynamicIndexing"), "{refused}");
+                check(visitor.with_dynamic_indexing()).unwrap();
+            }
+        }
     }
 }

@@ -1,11 +1,12 @@
 //! Visitors in GLSL.
 
-use super::interface::Visits;
+use vksort::{DepthKeys, DepthPush, Visits};
 
-/// The GLSL of a [`Visitor`](crate::Visitor), with its push constants and the functions that it defines.
+/// The GLSL of a [`Visitor`](vksort::Visitor), with its push constants and the functions that it defines.
 ///
 /// ```
-/// use vksort::{KeyType, Placement, SortRequest, VisitorSource, Visits};
+/// use vksort::{KeyType, Placement, SortRequest, Visits};
+/// use vksort_visitors::VisitorSource;
 ///
 /// // Each key is made from two arrays, and no third array holds the keys.
 /// let text = "
@@ -48,6 +49,21 @@ impl VisitorSource {
     /// A source with a name and without text.
     pub fn new(name: impl Into<String>) -> VisitorSource {
         VisitorSource { name: name.into(), ..VisitorSource::default() }
+    }
+
+    /// Depths of positions as keys, for [`DepthKeys::request`] or another request with its key and bits.
+    pub fn depth(keys: DepthKeys) -> VisitorSource {
+        let file = match keys {
+            DepthKeys::F32 => "vksort/view_depth.glsl",
+            DepthKeys::Bits16 => "vksort/depth16.glsl",
+            DepthKeys::Bits24 => "vksort/depth24.glsl",
+            other => unreachable!("{other:?} is of another version of vksort"),
+        };
+        VisitorSource::new(file)
+            .text(format!("#include \"{file}\"\n"))
+            .push_members("vec4 visitor_row; uint visitor_stride; uint visitor_first;")
+            .push_bytes(DepthPush::BYTES)
+            .visits(Visits::NONE.keys(true))
     }
 
     /// The GLSL.

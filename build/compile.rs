@@ -1,4 +1,4 @@
-//! Compiles GLSL to SPIR-V: in `build.rs` the kernels, in the library kernels with a visitor in them.
+//! Compiles GLSL to SPIR-V: for `build.rs` the kernels, and for `vksort-visitors` kernels with a visitor in them.
 
 use std::num::NonZero;
 use std::thread::{self, ScopedJoinHandle};

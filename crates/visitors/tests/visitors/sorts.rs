@@ -7,16 +7,17 @@ use vksort::__private::abi::COUNTERS_ROUTES;
 use vksort::standalone::{DeviceBuffer, SortRanges};
 use vksort::{
     Access, Algorithm, DepthKeys, DepthPush, Error, KeyOutput, KeyType, Order, Placement, RankMethod, SortRequest,
-    SorterOptions, Specialization, SubgroupChoice, Tuning, ValueType, Visitor, VisitorSource, Visits,
+    SorterOptions, Specialization, SubgroupChoice, Tuning, ValueType, Visitor, Visits,
 };
 use vksort_testing::arena::Count;
 use vksort_testing::routes::Kind;
 use vksort_testing::suite::{self, SOME_KEYS};
-use vksort_testing::visited::VisitedArena;
+use vksort_testing::visited::{self, VisitedArena, run_visitor, small};
 use vksort_testing::visiting::VisitedSorter;
 use vksort_testing::{Failed, Level, Trial, assert_valid, expect, gpu, level, seed};
 
-use crate::checked::{name, run_visitor, small};
+use vksort_visitors::VisitorSource;
+
 use crate::source;
 
 const KEYS: Visits = Visits::NONE.keys(true);
@@ -343,7 +344,13 @@ fn depths(keys: DepthKeys) -> Result<(), Failed> {
         let mut expected: Vec<u32> = (0..count).collect();
         expected.sort_by_key(|index| sortable[*index as usize]);
 
-        let sorter = VisitedSorter::new(&gpu(), &request, &SorterOptions::default(), &Visitor::from(keys.source()), 1)?;
+        let sorter = VisitedSorter::new(
+            &gpu(),
+            &request,
+            &SorterOptions::default(),
+            &Visitor::from(VisitorSource::depth(keys)),
+            1,
+        )?;
         let resource = gpu().buffer(4 * floats as u64)?;
         resource.write(0, &positions)?;
         let scratch = sorter.scratch_size(count)?;
@@ -441,12 +448,12 @@ fn wide_keys_compile() -> Result<(), Failed> {
 pub fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for (request, visits) in requests() {
-        let name = format!("{}/visited-{}", suite::name(&request), name(visits));
+        let name = format!("{}/visited-{}", suite::name(&request), visited::parts(visits));
         trials.push(Trial::test(name, move || run(request, visits, &small(), 6)));
     }
     let part = if level() == Level::Full { 1 } else { 3 };
     for (what, request, visits) in options().into_iter().skip(seed() as usize % part).step_by(part) {
-        let name = format!("option/{what}/visited-{}", name(visits));
+        let name = format!("option/{what}/visited-{}", visited::parts(visits));
         trials.push(Trial::test(name, move || run(request, visits, &small(), 6)));
     }
     let (sorted, discarded) = (KeyOutput::Sorted, KeyOutput::Discarded);
@@ -461,7 +468,7 @@ pub fn trials() -> Vec<Trial> {
             if index != 1 || level() == Level::Full {
                 let request = SortRequest::new(key).value(value).key_output(key_output).algorithm(algorithm);
                 let request = out_of_place(request);
-                let name = format!("way/{what}/{}/visited-{}", suite::name(&request), name(visits));
+                let name = format!("way/{what}/{}/visited-{}", suite::name(&request), visited::parts(visits));
                 trials.push(Trial::test(name, move || match way(what) {
                     Some(options) => run(request, visits, &options, 3),
                     None => {
