@@ -109,6 +109,8 @@ shared_constants! {
     HISTOGRAM_CHUNK = 16;
     /// Keys that a recount of a large block counts in one iteration of its loop.
     RECOUNTED_AT_ONCE = 8;
+    /// The value of `INDEX_VALUES` for indices that count from the begin of their segment.
+    INDEX_OF_SEGMENT = 2;
 }
 
 shared_constants! {
@@ -159,8 +161,6 @@ shared_constants! {
     LAYOUT_SURVIVORS = 5;
     /// Segments are the children of a segment that is longer than a block.
     LAYOUT_CHILDREN = 6;
-    /// The value of `INDEX_VALUES` for indices that count from the begin of their segment.
-    INDEX_OF_SEGMENT = 2;
 
     /// Bits of a digit by which long rows are narrowed to their first elements.
     TOP_DIGIT_BITS = 11;
@@ -332,6 +332,8 @@ specialization! {
     SPLIT_STAGE = SPLIT_COUNTS;
     /// Whether look-back goes on while keys are ranked.
     LOOKS_AHEAD = 0;
+    /// Whether rows are sorted by passes, each row by itself.
+    OF_ROWS = 0;
 }
 
 /// The text of `abi.glsl`, perhaps with the members of a visitor.
@@ -350,7 +352,7 @@ pub fn glsl(visitor: Option<VisitorPush<'_>>) -> String {
         text += &match id {
             spec::FIELD_0..=spec::FIELD_3 => format!("#ifdef COMPOSES\n{line}#endif\n"),
             spec::LOOKS_AHEAD => format!("#ifdef LOOKS_BACK\n{line}#endif\n"),
-            spec::SEGMENT_LAYOUT.. => format!("#ifdef SEGMENTS\n{line}#endif\n"),
+            spec::SEGMENT_LAYOUT..spec::OF_ROWS => format!("#ifdef SEGMENTS\n{line}#endif\n"),
             _ => line,
         };
     }

@@ -36,7 +36,8 @@ impl Plan {
         if self.shape.fields.is_some() && self.capacity > 0 {
             emit(compose::step(self, count));
         }
-        if let Some(windows) = &self.shape.windows {
+        let swept = self.row_length().is_some();
+        if let Some(windows) = self.shape.windows.as_ref().filter(|_| !swept) {
             if self.capacity > 0 {
                 segments::each_step(self, windows, count, emit);
             }
@@ -46,7 +47,7 @@ impl Plan {
             self.each_head_step(count, emit);
         }
         if self.shape.passes > 0 {
-            match self.algorithm_for(largest) {
+            match if swept { Algorithm::OneSweep } else { self.algorithm_for(largest) } {
                 Algorithm::OneSweep => onesweep::each_pass(self, count, emit),
                 Algorithm::ReduceThenScan => reduce_then_scan::each_pass(self, count, emit),
                 Algorithm::SingleWorkgroup => {
@@ -84,21 +85,26 @@ impl Plan {
     /// The clear, the sizing of dispatches for a count on the device, and the histogram.
     fn each_head_step(&self, count: Count, emit: &mut dyn FnMut(Step)) {
         // The ring is cleared once; it follows the counters.
-        let table = if self.algorithm.looks_back() { self.table_words(self.largest(count)) } else { 0 };
+        let table = match self.algorithm.looks_back() {
+            true => self.table_words(self.elements(count)) * u64::from(self.rows(self.largest(count))),
+            false => 0,
+        };
         let scratch = self.scratch();
         emit(Step::clear(scratch.table.offset - scratch.counters.offset + 4 * table));
-        let part = self.histogram_part;
+        let (part, swept) = (self.histogram_part, self.row_length().is_some());
         if self.sizes_on_device(count) {
             let push = self.push(count, 0, Own::Arguments { part: self.tile, histogram_part: part });
             emit(Step::dispatch(Kernel::Arguments, None, Groups::Direct(1), push));
         }
         let groups = self.groups(count, part, abi::ARGUMENTS_HISTOGRAM);
         let histogram = |groups: Groups, stage: u32| {
-            Step::dispatch(Kernel::Histogram, None, groups, self.push(count, 0, Own::Histogram { part, stage }))
+            let own = Own::Histogram { part, row_length: self.row_length().unwrap_or(0), stage };
+            Step::dispatch(Kernel::Histogram, None, groups, self.push(count, 0, own))
         };
         if self.shape.quirks.decide_apart {
             emit(histogram(groups, abi::STAGE_COUNTS));
-            emit(histogram(Groups::Direct(1), abi::STAGE_DECIDES).named("decide"));
+            let deciding = if swept { groups } else { Groups::Direct(1) };
+            emit(histogram(deciding, abi::STAGE_DECIDES).named("decide"));
         } else {
             emit(histogram(groups, abi::STAGE_ALL));
         }

@@ -201,7 +201,8 @@ fn fit_method(desc: &ShapeDesc<'_>, subgroup: Subgroup, method: RankMethod) -> R
     let wished = fit.wished_tile();
     let tile = fit.tile(wished);
     let most_ring_bits = most_ring_bits(profile, digit_bits);
-    let windows = request.segments.map(|segments| fit.windows(&segments)).transpose()?;
+    let ring_bits = desc.ring_bits.map_or(most_ring_bits, |bits| bits.min(most_ring_bits));
+    let windows = request.segments.map(|segments| fit.windows(&segments, (tile, ring_bits))).transpose()?;
     let shape = Shape {
         ranking,
         passes,
@@ -215,7 +216,7 @@ fn fit_method(desc: &ShapeDesc<'_>, subgroup: Subgroup, method: RankMethod) -> R
             let polls = tuning.polls.max(1);
             if profile.is_cpu { polls.min(loop_budget::most_polls(&ranking, tile)) } else { polls }
         },
-        ring_bits: desc.ring_bits.map_or(most_ring_bits, |bits| bits.min(most_ring_bits)),
+        ring_bits,
         quirks,
         fixed_subgroups: match subgroup.emulated || profile.full_subgroups {
             true => FixedSubgroups::No,
@@ -328,10 +329,15 @@ impl Fit<'_> {
     fn wished_tile(&self) -> Block {
         let ShapeDesc { tuning, request, capacity, .. } = self.desc;
         let items = if request.value.size_bytes() == 0 { tuning.items_keys } else { tuning.items_pairs };
+        // A row is a sort of its own, of which the last tile should not be small beside the others.
+        let most = match request.segments.map(|segments| segments.layout) {
+            Some(Segments::Rows { stride }) => Some(stride),
+            _ => *capacity,
+        };
         let few = |few: &u32| {
             // Keys of several words were not measured.
             self.ranking.key_words == 1
-                && capacity.is_some_and(|most| most <= (FEW_TILES * tuning.workgroup_size).saturating_mul(*few))
+                && most.is_some_and(|most| most <= (FEW_TILES * tuning.workgroup_size).saturating_mul(*few))
         };
         let items = tuning.few_items.filter(few).map_or(items, |few| items.min(few));
         self.within_budget(self.wished(tuning.workgroup_size, items))
@@ -373,7 +379,7 @@ impl Fit<'_> {
     /// # Errors
     ///
     /// [`Error::Unsupported`] if segments may be longer than a block, [`Error::UnsuitableDevice`] if the smallest block does not fit.
-    fn windows(&self, of: &SegmentOptions) -> Result<Windows, Error> {
+    fn windows(&self, of: &SegmentOptions, tiles: (Block, u32)) -> Result<Windows, Error> {
         let &ShapeDesc { profile, tuning, request, .. } = self.desc;
         // Numbers of segments need digits of their own, however few bits keys are sorted by. In keys of several words, digits of 8
         // bits are taken for whole bytes.
@@ -404,7 +410,8 @@ impl Fit<'_> {
         let usual = |splits: bool| fit(tuning.workgroup_size, tuning.segment_items, u32::BITS, splits);
         let mut block = usual(false);
         let longer = of.promised().is_none_or(|longest| longest > block.elements());
-        let splits = longer && of.top.is_none();
+        let sweeps = longer && of.top.is_none() && self.sweeps(of, tiles);
+        let splits = longer && of.top.is_none() && !sweeps;
         if splits {
             block = usual(true);
         }
@@ -454,7 +461,23 @@ impl Fit<'_> {
             survivors,
             // An empty window has a round too, as elements may have to move.
             rounds: if splits { request.bits.len().div_ceil(abi::SPLIT_BITS).max(1) } else { 0 },
+            sweeps,
         })
+    }
+
+    /// Whether rows beyond a block can be sorted by passes over tiles, each row by itself, and should be. Elements in place are back
+    /// where they were after an even number of passes.
+    fn sweeps(&self, of: &SegmentOptions, (tile, ring_bits): (Block, u32)) -> bool {
+        let &ShapeDesc { tuning, request, algorithm, fields, .. } = self.desc;
+        let Segments::Rows { stride } = of.layout else { return false };
+        tuning.sweeps_rows
+            && algorithm == Algorithm::OneSweep
+            && self.ranking.staged()
+            && stride.div_ceil(tile.elements()) <= 1 << ring_bits
+            && self.passes > 0
+            && !(request.in_place() && self.passes % 2 == 1)
+            && !request.value.is_gathered()
+            && fields.is_none()
     }
 
     /// The most slots of a segment that is sorted in a few lanes.

@@ -147,6 +147,7 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
             values[spec::INDEX_VALUES] = abi::INDEX_OF_SEGMENT;
         }
         values[spec::SPLITS] = (windows.rounds > 0 || windows.lists_rows()).into();
+        values[spec::OF_ROWS] = windows.sweeps.into();
     }
     if let (Group::Short, Some(short)) = (group, short) {
         values[spec::NETWORK_BITS] = short.slot_bits;

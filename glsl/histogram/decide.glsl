@@ -2,11 +2,11 @@
 // writes the routes.
 
 // The total of a counter of a workgroup. Totals are indexed by digits.
-uint total_of(uint counter) { return COUNTERS_HISTOGRAM + (counter ^ digit_at(window_low(), counter / RADIX).flip); }
+uint total_of(Sort sort, uint counter) { return sort.counters_at + COUNTERS_HISTOGRAM + (counter ^ digit_at(window_low(), counter / RADIX).flip); }
 
 // Writes the exclusive prefix sums of each pass's counts. An invocation adds up a chunk of counts, then the sums of earlier
 // chunks.
-void write_starts() {
+void write_starts(Sort sort) {
     [[dont_unroll]] for (uint chunk = gl_LocalInvocationIndex; chunk < CHUNKS; chunk += WORKGROUP_SIZE) {
         uint sum = 0;
         [[dont_unroll]] for (uint i = 0; i < CHUNK; i++) sum += bin_count[chunk * CHUNK + i];
@@ -19,24 +19,24 @@ void write_starts() {
             before += chunk_sum[earlier];
         }
         for (uint at = chunk * CHUNK; at < (chunk + 1) * CHUNK; at++) {
-            counters[COUNTERS_HISTOGRAM + at] = before;
+            counters[sort.counters_at + COUNTERS_HISTOGRAM + at] = before;
             before += bin_count[at];
         }
     }
 }
 
-void decide(uint count) {
+void decide(Sort sort) {
     // An unordered pass would not keep the order that is there.
-    bool in_order = UNORDERED == 0 && atomicLoad(counters[COUNTERS_OUT_OF_ORDER], gl_ScopeDevice, gl_StorageSemanticsNone,
-                                                 gl_SemanticsRelaxed) == 0;
+    bool in_order = UNORDERED == 0 && atomicLoad(counters[sort.counters_at + COUNTERS_OUT_OF_ORDER], gl_ScopeDevice,
+                                                 gl_StorageSemanticsNone, gl_SemanticsRelaxed) == 0;
     [[dont_unroll]] for (uint pass = gl_LocalInvocationIndex; pass < PASSES; pass += WORKGROUP_SIZE) needed[pass] = uint(!in_order);
     barrier();
     [[dont_unroll]] for (uint at = gl_LocalInvocationIndex; at < COUNTERS; at += WORKGROUP_SIZE) {
-        bin_count[at] = atomicLoad(counters[COUNTERS_HISTOGRAM + at], gl_ScopeDevice, gl_StorageSemanticsNone,
+        bin_count[at] = atomicLoad(counters[sort.counters_at + COUNTERS_HISTOGRAM + at], gl_ScopeDevice, gl_StorageSemanticsNone,
                                    gl_SemanticsRelaxed);
-        if (bin_count[at] == count) needed[at / RADIX] = 0;
+        if (bin_count[at] == sort.count) needed[at / RADIX] = 0;
     }
     barrier();
-    write_starts();
-    if (gl_LocalInvocationIndex == 0) write_routes();
+    write_starts(sort);
+    if (gl_LocalInvocationIndex == 0) write_routes(sort.counters_at + COUNTERS_ROUTES);
 }

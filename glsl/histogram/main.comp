@@ -40,9 +40,9 @@ void count_key(KEY key, uint window, inout Run runs[RUNS]) {
 }
 
 // Counts a part of the keys, and adds the counts to the totals.
-void count_part(uint start, uint elements, uint count) {
+void count_part(Sort sort, uint start, uint elements) {
     [[dont_unroll]] for (uint at = gl_LocalInvocationIndex; at < COUNTERS; at += WORKGROUP_SIZE) bin_count[at] = 0;
-    look_for_order(start, elements, count); // its barriers show the zeros
+    look_for_order(sort, start, elements); // its barriers show the zeros
     Run runs[RUNS];
     [[unroll]] for (uint pass = 0; pass < PASSES; pass++) runs[pass] = no_run(COUNTERS);
     // Loaded once, because some drivers load a push constant in every iteration of a loop.
@@ -74,18 +74,19 @@ void count_part(uint start, uint elements, uint count) {
     [[unroll]] for (uint pass = 0; pass < PASSES; pass++) end_run(runs[pass]);
     barrier();
     [[dont_unroll]] for (uint at = gl_LocalInvocationIndex; at < COUNTERS; at += WORKGROUP_SIZE) {
-        if (bin_count[at] != 0) atomicAdd(counters[total_of(at)], bin_count[at]);
+        if (bin_count[at] != 0) atomicAdd(counters[total_of(sort, at)], bin_count[at]);
     }
 }
 
 void main() {
-    uint count = sort_count(), part = workgroup_index(), parts = parts_of(count, PUSH_PART);
-    if (part >= parts) return;
+    Sort sort = sort_of(PUSH_PART);
+    uint start = sort.group * PUSH_PART, parts = parts_of(sort.count, PUSH_PART);
+    if (sort.group >= parts) return;
     if (PUSH_STAGE != STAGE_DECIDES) {
-        count_part(part * PUSH_PART, min(count - part * PUSH_PART, PUSH_PART), count);
-        if (PUSH_STAGE == STAGE_COUNTS || !finishes_last(COUNTERS_FINISHED, parts)) return;
-    } else if (part > 0) {
+        count_part(sort, sort.first + start, min(sort.count - start, PUSH_PART));
+        if (PUSH_STAGE == STAGE_COUNTS || !finishes_last(sort.counters_at + COUNTERS_FINISHED, parts)) return;
+    } else if (sort.group > 0) {
         return;
     }
-    decide(count);
+    decide(sort);
 }

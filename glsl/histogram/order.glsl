@@ -26,14 +26,15 @@ bool is_greater(KEY key, KEY other) {
     return greater;
 }
 
-// Looks at the keys of a part, each beside its successor. All invocations call it, and pass its barriers.
-void look_for_order(uint start, uint elements, uint count) {
+// Looks at the keys of a part of a sort, each beside its successor. All invocations call it, and pass its barriers.
+void look_for_order(Sort sort, uint start, uint elements) {
+    uint known_at = sort.counters_at + COUNTERS_OUT_OF_ORDER;
     if (gl_LocalInvocationIndex == 0) {
-        out_of_order = atomicLoad(counters[COUNTERS_OUT_OF_ORDER], gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+        out_of_order = atomicLoad(counters[known_at], gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
     }
     barrier();
     KEY flips = all_flips(), mask = window_mask(window_low());
-    uint pairs = min(elements, count - 1 - start), at = gl_LocalInvocationIndex; // the last key has no successor
+    uint pairs = min(elements, sort.first + sort.count - 1 - start), at = gl_LocalInvocationIndex; // the last key has no successor
     bool met = false, known = atomicOr(out_of_order, 0) != 0;
 #if HAS_KEY_VECTORS
     uint vectors = known || start % KEYS_PER_VECTOR != 0 ? 0 : pairs / KEYS_PER_VECTOR;
@@ -54,5 +55,5 @@ void look_for_order(uint start, uint elements, uint count) {
     }
     if (met) atomicOr(out_of_order, 1);
     barrier();
-    if (gl_LocalInvocationIndex == 0 && out_of_order != 0) atomicOr(counters[COUNTERS_OUT_OF_ORDER], 1);
+    if (gl_LocalInvocationIndex == 0 && out_of_order != 0) atomicOr(counters[known_at], 1);
 }

@@ -9,8 +9,8 @@
 //
 // If the caller discards the keys, the last pass does not write them.
 
-// Writes the routes of the passes and of the move behind them; one invocation. crates/testing/src/routes.rs has the same in Rust.
-void write_routes() {
+// Writes the routes of the passes and of the move behind them, from a word of the counters on; one invocation. crates/testing/src/routes.rs has the same in Rust.
+void write_routes(uint routes) {
     uint running = 0;
     [[dont_unroll]] for (uint digit = 0; digit < PASSES; digit++) running += needed[digit];
     bool discards = DISCARD_KEYS != 0, makes_values = INDEX_VALUES != 0, visits = VISITED_OUTPUT != 0;
@@ -26,7 +26,7 @@ void write_routes() {
         uint moves = discards && last ? MOVES_VALUES : MOVES_ALL;
         uint word = ROUTE_RUNS | digit << ROUTE_DIGIT | moves << ROUTE_MOVES;
         if (visits && last) word |= ROUTE_VISITS;
-        counters[COUNTERS_ROUTES + pass] = word;
+        counters[routes + pass] = word;
         pass++;
     }
     // Indices without keys may start at either place.
@@ -37,6 +37,6 @@ void write_routes() {
         uint word = ROUTE_RUNS | ROUTE_COPIES | (discards ? MOVES_VALUES : MOVES_ALL) << ROUTE_MOVES;
         if (keys_left) word |= ROUTE_TAKES_KEYS;
         if (values_left) word |= ROUTE_TAKES_VALUES;
-        counters[COUNTERS_ROUTES + running] = word;
+        counters[routes + running] = word;
     }
 }

@@ -81,6 +81,6 @@ bool keeps_order(Tile tile, uint share) { return push.pass > 0 || tile.elements 
 // Counts the bins of an earlier tile, which is full, into `bin_target`.
 void count_again(Pass pass, uint tile) {
     [[dont_unroll]] for (uint at = thread(); at < TILE; at += WORKGROUP_SIZE) {
-        atomicAdd(bin_target[bin_of(load_key(pass, tile * TILE + at), pass.digit)], 1);
+        atomicAdd(bin_target[bin_of(load_key(pass, pass.first + tile * TILE + at), pass.digit)], 1);
     }
 }

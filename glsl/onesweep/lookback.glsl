@@ -24,6 +24,7 @@ const uint SUM_TO_TILE = 2;   // of the tile and all earlier ones
 struct Ring {
     uint first_epoch;  // of the pass
     uint anchor_epoch; // the number of earlier passes
+    uint table_at;     // its first word of the table
 };
 
 struct Slot {
@@ -39,16 +40,16 @@ struct Entry {
 
 // A pass has as many rounds as its last tile needs. With one more, a word of the pass before could be taken for one of today's at
 // the most tiles that the host allows. tests/device/fallback.rs has the same in Rust.
-Ring ring_of(uint tiles) { return Ring(push.pass * (((tiles - 1) >> RING_BITS) + 1), push.pass); }
+Ring ring_of(uint tiles, uint table_at) { return Ring(push.pass * (((tiles - 1) >> RING_BITS) + 1), push.pass, table_at); }
 
 Slot slot_of(Ring ring, uint tile) {
-    return Slot((tile & (SLOTS - 1)) * (SLOT_WORDS * RADIX), ring.first_epoch + (tile >> RING_BITS));
+    return Slot(ring.table_at + (tile & (SLOTS - 1)) * (SLOT_WORDS * RADIX), ring.first_epoch + (tile >> RING_BITS));
 }
 
 // Every (1 << anchor_shift)-th tile except the first is an anchor. Anchors are behind the ring.
 bool is_anchor(uint tile) { return tile > 0 && (tile & ((1u << PUSH_ANCHOR_SHIFT) - 1)) == 0; }
 Slot anchor_of(Ring ring, uint tile) {
-    return Slot((SLOTS - 1 + (tile >> PUSH_ANCHOR_SHIFT)) * (SLOT_WORDS * RADIX), ring.anchor_epoch);
+    return Slot(ring.table_at + (SLOTS - 1 + (tile >> PUSH_ANCHOR_SHIFT)) * (SLOT_WORDS * RADIX), ring.anchor_epoch);
 }
 
 uint table_load(uint at) {

@@ -26,6 +26,7 @@ shared uint largest_share;                              // one of the SHARE_* co
 shared uint ticket;
 shared uint blocking_tile;                              // one more than the tile that look-back waits for; 0 for none
 
+#include "shared/compilers.glsl"
 #include "onesweep/rank.glsl"
 #include "onesweep/load.glsl"
 #include "onesweep/lookback.glsl"
@@ -34,19 +35,23 @@ shared uint blocking_tile;                              // one more than the til
 #include "onesweep/move.glsl"
 
 // Workgroups take tickets in the order of their start, so the workgroups of earlier tiles have started.
-Tile next_tile(uint count) {
-    if (thread() == 0) ticket = atomicAdd(counters[push.pass], 1);
+Tile next_tile(Sort sort) {
+    if (thread() == 0) ticket = atomicAdd(counters[sort.counters_at + push.pass], 1);
     barrier();
     uint index = uniform_in_subgroup(ticket), start = index * TILE;
-    return Tile(index, start, min(count - start, TILE));
+    return Tile(index, sort.first + start, min(sort.count - start, TILE));
 }
 
-void main() {
-    uint count = sort_count(), tiles = parts_of(count, TILE);
-    Pass pass = pass_of(counters[COUNTERS_ROUTES + push.pass]);
-    if (!pass.runs || workgroup_index() >= tiles) return;
+// A row has a slot of the ring for each tile, and its table is behind that of the row before.
+uint table_of(Sort sort) { return sort.row * parts_of(PUSH_ROW_LENGTH, TILE) * (SLOT_WORDS * RADIX); }
 
-    Tile tile = next_tile(count);
+void main() {
+    Sort sort = sort_of(TILE);
+    uint count = sort.count, tiles = parts_of(count, TILE);
+    Pass pass = pass_of(sort, counters[sort.counters_at + COUNTERS_ROUTES + push.pass]);
+    if (!pass.runs || sort.group >= tiles) return;
+
+    Tile tile = next_tile(sort);
     KEY keys[ITEMS];
     uint ranks[RANK_WORDS];
     uint values[ITEMS];
@@ -54,7 +59,7 @@ void main() {
     bool moves_whole = pass.copies;
     uint base = tile.start; // target of the first element of a tile that moves as a whole
     if (!moves_whole) {
-        Ring ring = ring_of(tiles);
+        Ring ring = ring_of(tiles, OF_ROWS != 0 ? table_of(sort) : 0);
         load_keys(pass, tile, keys);
 
         count_keys(keys, ITEMS, pass.digit, counts);

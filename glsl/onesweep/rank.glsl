@@ -7,8 +7,6 @@
 // docs/ALGORITHMS.md has an example ("How a tile is ranked"). Loads and stores that only subgroup barriers order are atomic,
 // because race detectors ignore subgroup barriers. A subgroup holds `items` of ITEMS keys for each invocation.
 
-#include "shared/compilers.glsl"
-
 const uint SHARE_SMALL = 0; // no digit has more than an eighth of the tile's keys
 const uint SHARE_LARGE = 1;
 const uint SHARE_ALL = 2; // all keys have the same digit

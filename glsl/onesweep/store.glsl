@@ -22,7 +22,7 @@ void set_targets(Pass pass, Tile tile, uint count, uint counts[OWN_DIGITS], uint
             uint digit = own_digit(turn), target = counters[pass.starts + digit] + before[turn];
             // Lanes past the end count as the last digit.
             uint past = digit == (1u << pass.digit.width) - 1 ? TILE - tile.elements : 0;
-            bin_target[digit ^ pass.digit.flip] = min(target, count - (counts[turn] - past)) - starts[turn];
+            bin_target[digit ^ pass.digit.flip] = pass.first + min(target, count - (counts[turn] - past)) - starts[turn];
         }
     }
 }
@@ -51,7 +51,7 @@ bool loads_ahead(Pass pass, Tile tile) { return LOADS_AHEAD && tile.elements == 
 void load_values(Pass pass, Tile tile, uint ranks[RANK_WORDS], uint word, uint part, out uint values[ITEMS]) {
     // With a branch for each item, AMD's GPUs take 4 % more instructions for an item (ACO of Mesa 25.0).
     if (makes_indices(pass)) {
-        [[unroll]] for (uint item = 0; item < ITEMS; item++) values[item] = tile.start + loaded_at(item, ITEMS);
+        [[unroll]] for (uint item = 0; item < ITEMS; item++) values[item] = made_index(pass, tile.start + loaded_at(item, ITEMS));
     } else {
         [[unroll]] for (uint item = 0; item < ITEMS; item++) {
             if (LOADS_AHEAD || in_part(ranked_at(ranks[word_of(item)], item, part))) {

@@ -75,7 +75,7 @@ KEY last_of_order() {
 // A key as it is in memory, and with its flips by the sign.
 KEY part_bits(Part part, uint offset) {
     KEY key;
-    if (!OF_CHILDREN) key = given_key(part.start + offset);
+    if (!OF_CHILDREN) key = read_key(part.start + offset);
     else if (part.back) key = read_key_back(part.start + offset);
     else key = read_key(part.start + offset);
     return key;
@@ -87,7 +87,7 @@ KEY part_key(Part part, uint offset) { return flip_by_sign(part_bits(part, offse
 uint part_value(Part part, uint offset, uint word) {
     uint value = part.start + offset;
     if (INDEX_VALUES == INDEX_OF_SEGMENT) value = offset - first_slot(part_mark(part, offset));
-    if (INDEX_VALUES == 0 && !OF_CHILDREN) value = given_value(part.start + offset, word);
+    if (INDEX_VALUES == 0 && !OF_CHILDREN) value = read_value(part.start + offset, word);
     if (OF_CHILDREN && part.back) value = read_value_back(part.start + offset, word);
     else if (OF_CHILDREN) value = read_value(part.start + offset, word);
     return value;

@@ -4,14 +4,9 @@
 // the segments whose units are there. The survivors of a long row are a segment, and have a window for themselves. The children of a
 // parent have windows of their own.
 
-layout(set = 0, binding = BINDING_COUNTERS) buffer Counters { uint counters[]; };
-layout(set = 0, binding = BINDING_TABLE) buffer Table { uint table[]; };
-
 #include "segments/words.glsl"
-#include "top/survivors.glsl"
-#include "split/append.glsl"
-#include "top/list.glsl"
-#include "split/children.glsl"
+#include "top/rows.glsl"
+#include "split/parents.glsl"
 
 // Whether segments that are longer than a block are listed, for rounds or to be narrowed.
 const bool LISTS = SPLITS != 0 && !SURVIVORS;

@@ -8,13 +8,14 @@
 #define SEGMENTS
 #define NEIGHBOURS_WRITE // lanes and workgroups share words of several elements
 #include "abi.glsl"
+
+layout(set = 0, binding = BINDING_SEGMENTS) readonly buffer Segments { uint segment_words[]; };
+
 #include "shared/pass.glsl"
 #include "shared/memory.glsl"
 #include "shared/subgroup.glsl"
-#include "shared/bits.glsl"
 #include "segments/words.glsl"
 #include "segments/network.glsl"
-#include "segments/lanes.glsl"
 
 void main() {
     uint count = sort_count(), each = segments_at_a_time(NETWORK_BITS);

@@ -1,21 +1,9 @@
 // Windows: a workgroup sorts neighbouring segments together, as slots of one block.
 //
 // Small segments are sorted together; those that are longer, of which a window has few, one by one. docs/ALGORITHMS.md has an example
-// ("Segments"). Segments that are longer than they may be stay as they are, or are listed (split/append.glsl, top/list.glsl).
+// ("Segments"). Segments that are longer than they may be stay as they are, or are listed (segments/lists.glsl).
 //
-// Owned segments are limited by the units of a window, and slots by the block, whatever the words of segments say.
-
-const uint MARK_WORDS = (LARGEST_PART + 31) / 32;
-const uint MOST_MEDIUM = 3; // medium segments begin more than a quarter of the block apart, and a window has three quarters
-
-shared uint begins[MARK_WORDS];  // a bit for the first slot of each small segment
-shared uint ends[MARK_WORDS];    // a bit for the slot after its last one
-shared uint before[MARK_WORDS];  // mark_at of the slot before each word
-shared uint bounds[2];           // first owned segment, and the one after the last
-shared uint span;                // slots up to the end of the last small segment
-shared uint longest;             // elements of the longest small segment
-shared uint medium[MOST_MEDIUM]; // medium segments
-shared uint medium_count;        // of all that the window owns; more than there is room for if offsets are not in order
+// Kernels declare the shared memory, with a bit for each slot of the block in MARK_WORDS. Owned segments are limited by the units of a window, and slots by the block, whatever the words of segments say.
 
 struct Window {
     uint first; // first segment that it owns

@@ -1,6 +1,4 @@
-// What says where the caller's segments are. What the host cannot see is limited here: begins and ends by the capacity.
-
-layout(set = 0, binding = BINDING_SEGMENTS) readonly buffer Segments { uint segment_words[]; };
+// What says where the caller's segments are; kernels declare the words. What the host cannot see is limited here: begins and ends by the capacity.
 
 uint capacity() { return PUSH_CAPACITY; } // elements
 

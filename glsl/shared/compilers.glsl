@@ -11,13 +11,3 @@ Digit opaque_digit(Digit digit, uint small) {
     digit.low += opaque_zero(small);
     return digit;
 }
-
-// The bin of a key: bits_at in other instructions. Of a shift and a mask with a known width, anv of Mesa 26.1 extracts bytes, which
-// takes an instruction more for each bin than the extraction of bits. For that, NVIDIA's compiler (CUDA 13, sm_90) takes two more (2026-11).
-uint bin_of(KEY key, Digit digit) {
-    uint bin = bits_at(key, digit);
-    if (BALLOT != BALLOT_BY_MASK && !CROSSES_WORDS) {
-        bin = bitfieldExtract(key_word(key, digit.word), int(digit.low), int(digit.width));
-    }
-    return bin;
-}

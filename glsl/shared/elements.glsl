@@ -64,8 +64,10 @@ bool loads_copied_keys(Pass pass) { return DISCARD_KEYS == 0 || pass.moves != MO
 // Whether values are indices that this pass makes.
 bool makes_indices(Pass pass) { return INDEX_VALUES != 0 && pass.given; }
 
+uint made_index(Pass pass, uint index) { return INDEX_VALUES == INDEX_OF_SEGMENT ? index - pass.first : index; }
+
 uint load_value(Pass pass, uint index, uint word) {
-    uint value = index;
+    uint value = made_index(pass, index);
     if (!makes_indices(pass)) {
 #if VISITED_VALUES
         if (pass.given) value = given_value(index, word);

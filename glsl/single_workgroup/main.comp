@@ -11,10 +11,12 @@
 shared uint pool[POOL_WORDS];                      // a counter for each subgroup and bin; then one word of each element
 shared uint subgroup_sums[OWN_DIGITS * SUBGROUPS];
 shared uint largest_share;                         // one of the SHARE_* constants
+shared uint varying_bits[KEY_WORDS];               // bits that are not the same in all keys
 
 #include "onesweep/rank.glsl"
 #include "single_workgroup/varying.glsl"
 #include "single_workgroup/block.glsl"
+#include "single_workgroup/move.glsl"
 
 void main() {
     uint count = sort_count();

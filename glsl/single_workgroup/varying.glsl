@@ -1,11 +1,7 @@
-// The digits that are not the same in all keys of a block.
-
-shared uint varying_bits[KEY_WORDS]; // bits that are not the same in all keys
+// The digits that are not the same in all keys of a block. Kernels declare `varying_bits`.
 
 // Whether to look for constant digits: with few passes it does not pay.
 const bool LOOKS = PASSES > 4;
-
-#include "shared/bits.glsl"
 
 bool varies(uint digit) {
     uint low = digit_low(window_low(), digit), end = low + digit_width(digit), found = 0;

@@ -43,16 +43,16 @@ void count_key(KEY key, uint window) {
 }
 
 // Adds the counts of all invocations to a total.
-void add_count(uint counter, uint count) {
+void add_count(Sort sort, uint counter, uint count) {
     uint counted = subgroupAdd(count);
-    if (counter < COUNTERS && subgroupElect() && counted != 0) atomicAdd(counters[total_of(counter)], counted);
+    if (counter < COUNTERS && subgroupElect() && counted != 0) atomicAdd(counters[total_of(sort, counter)], counted);
 }
 
-void count_part(uint start, uint elements, uint count) {
+void count_part(Sort sort, uint start, uint elements) {
     // Loaded once, because these drivers load a push constant in every iteration of a loop.
     uint window = window_low(), at = gl_LocalInvocationIndex;
     barrier(); // the counters live across it: see software/counters.glsl
-    look_for_order(start, elements, count);
+    look_for_order(sort, start, elements);
     clear_own_counts();
 #if HAS_KEY_VECTORS
     uint vectors = start % KEYS_PER_VECTOR == 0 ? elements / KEYS_PER_VECTOR : 0;
@@ -67,19 +67,20 @@ void count_part(uint start, uint elements, uint count) {
     for (; at < elements; at += WORKGROUP_SIZE) count_key(given_key(start + at), window);
     for (uint own = 0; own < OWN_COUNTS; own++) {
         uint counts = own_count[own];
-        add_count(own, counts & 0xFFFFu);
-        if (PASSES > 1) add_count(own + OWN_COUNTS, counts >> 16);
+        add_count(sort, own, counts & 0xFFFFu);
+        if (PASSES > 1) add_count(sort, own + OWN_COUNTS, counts >> 16);
     }
 }
 
 void main() {
-    uint count = sort_count(), part = workgroup_index(), parts = parts_of(count, PUSH_PART);
-    if (part >= parts) return;
+    Sort sort = whole_sort();
+    uint start = sort.group * PUSH_PART, parts = parts_of(sort.count, PUSH_PART);
+    if (sort.group >= parts) return;
     if (PUSH_STAGE != STAGE_DECIDES) {
-        count_part(part * PUSH_PART, min(count - part * PUSH_PART, PUSH_PART), count);
-        if (PUSH_STAGE == STAGE_COUNTS || !finishes_last(COUNTERS_FINISHED, parts)) return;
-    } else if (part > 0) {
+        count_part(sort, sort.first + start, min(sort.count - start, PUSH_PART));
+        if (PUSH_STAGE == STAGE_COUNTS || !finishes_last(sort.counters_at + COUNTERS_FINISHED, parts)) return;
+    } else if (sort.group > 0) {
         return;
     }
-    decide(count);
+    decide(sort);
 }

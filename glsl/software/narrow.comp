@@ -7,10 +7,10 @@
 
 layout(set = 0, binding = BINDING_COUNTERS) coherent buffer Counters { uint counters[]; };
 layout(set = 0, binding = BINDING_TABLE) buffer Table { uint table[]; };
+layout(set = 0, binding = BINDING_SEGMENTS) readonly buffer Segments { uint segment_words[]; };
 
 #include "shared/pass.glsl"
 #include "shared/memory.glsl"
-#include "shared/elements.glsl"
 
 const uint CHUNKS = TOP_BINS / HISTOGRAM_CHUNK;
 
@@ -33,7 +33,7 @@ const uint AT_ONCE = 4; // keys in a turn of a loop
     uint together = tile.elements - min((AT_ONCE - 1) * WORKGROUP_SIZE, tile.elements); \
     [[dont_unroll]] for (; at - from < together; at += AT_ONCE * WORKGROUP_SIZE) { \
         KEY keys[AT_ONCE]; \
-        [[unroll]] for (uint turn = 0; turn < AT_ONCE; turn++) keys[turn] = given_key(row.start + at + turn * WORKGROUP_SIZE); \
+        [[unroll]] for (uint turn = 0; turn < AT_ONCE; turn++) keys[turn] = read_key(row.start + at + turn * WORKGROUP_SIZE); \
         [[unroll]] for (uint turn = 0; turn < AT_ONCE; turn++) { \
             KEY key = flip_by_sign(keys[turn]) ^ row.flips; \
             uint index = at + turn * WORKGROUP_SIZE; \
@@ -41,7 +41,7 @@ const uint AT_ONCE = 4; // keys in a turn of a loop
         } \
     } \
     [[dont_unroll]] for (; at - from < tile.elements; at += WORKGROUP_SIZE) { \
-        KEY key = flip_by_sign(given_key(row.start + at)) ^ row.flips; \
+        KEY key = flip_by_sign(read_key(row.start + at)) ^ row.flips; \
         uint index = at; \
         statement; \
     } \

@@ -32,7 +32,7 @@ void main() {
         copy_tile(pass, tile);
         return;
     }
-    Ring ring = ring_of(tiles);
+    Ring ring = ring_of(tiles, 0);
     take_tile(pass, tile);
     scan_own_counts(pass.digit, false);
     publish_counts(ring, tile.index, counts);

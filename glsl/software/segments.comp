@@ -6,17 +6,34 @@
 #define NEIGHBOURS_WRITE // workgroups share the words at the ends of their windows
 #define MOVES_BACK       // children are read from where they are
 #include "abi.glsl"
+
+layout(set = 0, binding = BINDING_COUNTERS) buffer Counters { uint counters[]; };
+layout(set = 0, binding = BINDING_TABLE) buffer Table { uint table[]; };
+layout(set = 0, binding = BINDING_SEGMENTS) readonly buffer Segments { uint segment_words[]; };
+
 #include "shared/pass.glsl"
 #include "shared/memory.glsl"
-#include "shared/elements.glsl"
 #include "shared/subgroup.glsl"
 
+const uint MARK_WORDS = (WORKGROUP_SIZE * ITEMS + 31) / 32; // a bit for each slot
+const uint MOST_MEDIUM = 3; // medium segments begin more than a quarter of the block apart, and a window has three quarters
+
 shared uint pool[POOL_WORDS]; // numbers of segments; then one word of each slot
+shared uint varying_bits[KEY_WORDS]; // bits that are not the same in all keys
 shared uint child_begins[SEGMENT_LAYOUT == LAYOUT_CHILDREN ? SPLIT_CHILDREN + 1 : 1];
+shared uint begins[MARK_WORDS];  // a bit for the first slot of each small segment
+shared uint ends[MARK_WORDS];    // a bit for the slot after its last one
+shared uint before[MARK_WORDS];  // mark_at of the slot before each word
+shared uint bounds[2];           // first owned segment, and the one after the last
+shared uint span;                // slots up to the end of the last small segment
+shared uint longest;             // elements of the longest small segment
+shared uint medium[MOST_MEDIUM]; // medium segments
+shared uint medium_count;        // of all that the window owns; more than there is room for if offsets are not in order
 
 #include "software/rank.glsl"
 #include "single_workgroup/varying.glsl"
 #include "segments/layouts.glsl"
+#include "segments/lists.glsl"
 #include "segments/windows.glsl"
 #include "segments/elements.glsl"
 

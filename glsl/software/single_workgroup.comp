@@ -9,7 +9,8 @@
 #include "shared/elements.glsl"
 #include "shared/subgroup.glsl"
 
-shared uint pool[POOL_WORDS]; // one word of each element
+shared uint pool[POOL_WORDS];        // one word of each element
+shared uint varying_bits[KEY_WORDS]; // bits that are not the same in all keys
 
 #include "software/rank.glsl"
 #include "single_workgroup/varying.glsl"

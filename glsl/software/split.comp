@@ -11,7 +11,6 @@ layout(set = 0, binding = BINDING_TABLE) buffer Table { uint table[]; };
 
 #include "shared/pass.glsl"
 #include "shared/memory.glsl"
-#include "shared/elements.glsl"
 #include "shared/subgroup.glsl"
 
 // Each stage has its own.
@@ -22,7 +21,6 @@ shared uint child_begins[SPLIT_STAGE == SPLIT_SCATTERS ? SPLIT_CHILDREN + 1 : 1]
 
 #include "software/counters.glsl"
 #include "split/parents.glsl"
-#include "split/children.glsl"
 #include "split/tile.glsl"
 
 // Runs a statement for each element of an invocation's run of the tile. One of two such loops runs zero iterations: software drivers

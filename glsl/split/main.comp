@@ -11,7 +11,6 @@ layout(set = 0, binding = BINDING_TABLE) buffer Table { uint table[]; };
 
 #include "shared/pass.glsl"
 #include "shared/memory.glsl"
-#include "shared/elements.glsl"
 #include "shared/subgroup.glsl"
 
 // Each stage has its own. The one that scatters:
@@ -26,10 +25,8 @@ shared uint run_sums[SPLIT_STAGE == SPLIT_SCANS ? WORKGROUP_SIZE : 1];
 const uint RUNS = 1; // of one digit
 
 #include "onesweep/rank.glsl"
-#include "single_workgroup/varying.glsl"
 #include "single_workgroup/block.glsl"
 #include "split/parents.glsl"
-#include "split/children.glsl"
 #include "histogram/runs.glsl"
 #include "split/tile.glsl"
 #include "split/scatter.glsl"

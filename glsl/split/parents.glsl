@@ -1,7 +1,7 @@
 // Parents: segments that are longer than a block, and children of other parents that still are. Each round divides its parents by their
 // next digit, from the top of the window, into a child for each value. Windows then sort the children that fit a block, and list the
-// others as parents of the next round. docs/ALGORITHMS.md has the steps ("Longer segments"). Kernels declare the counters and the
-// table before they include this file.
+// others as parents of the next round. docs/ALGORITHMS.md has the steps ("Longer segments"). Kernels declare the counters, the
+// table and the shared array `child_begins` before they include this file.
 //
 // The counters hold how many parents, tiles, rows and windows each round has asked for, and the arguments of its dispatches. The
 // table holds
@@ -103,3 +103,24 @@ Digit digit_of_round(uint round) {
 // A workgroup that adds up rows takes some digits of a parent, and splits its tiles into runs.
 const uint SCANNED_DIGITS = WORKGROUP_SIZE < SPLIT_SCANNED ? WORKGROUP_SIZE : SPLIT_SCANNED;
 const uint SCANNING = (SPLIT_CHILDREN + SCANNED_DIGITS - 1) / SCANNED_DIGITS; // workgroups of a parent
+
+// Where the children of a parent begin, counted from its begin, stands in `child_begins`; the last one ends where the parent does.
+const bool OF_CHILDREN = SEGMENT_LAYOUT == LAYOUT_CHILDREN;
+const uint CHILDREN = OF_CHILDREN ? SPLIT_CHILDREN : 0;
+
+// Adds up the sizes of the children. Whether one of them has all elements. Each subgroup adds up all of them, which takes no barrier in
+// between, and knows the same.
+bool find_children(Parent parent) {
+    uint begin = 0;
+    bool is_all = false;
+    [[dont_unroll]] for (uint first = 0; first < CHILDREN; first += SUBGROUP_SIZE) {
+        uint size = table[sizes_at(parent.slot) + first + lane()], sum = subgroup_inclusive_add(size);
+        is_all = is_all || size == parent.size;
+        if (subgroup_index() == 0) child_begins[first + lane() + 1] = min(begin + sum, parent.size);
+        begin += subgroup_shuffle(sum, SUBGROUP_SIZE - 1);
+    }
+    if (thread() == 0) child_begins[0] = 0;
+    bool any = !is_empty(existing_lanes(subgroup_ballot(is_all)));
+    barrier();
+    return any;
+}

@@ -9,10 +9,10 @@
 
 layout(set = 0, binding = BINDING_COUNTERS) coherent buffer Counters { uint counters[]; };
 layout(set = 0, binding = BINDING_TABLE) buffer Table { uint table[]; };
+layout(set = 0, binding = BINDING_SEGMENTS) readonly buffer Segments { uint segment_words[]; };
 
 #include "shared/pass.glsl"
 #include "shared/memory.glsl"
-#include "shared/elements.glsl"
 
 const uint CHUNKS = TOP_BINS / HISTOGRAM_CHUNK;
 
@@ -46,7 +46,7 @@ void count_tile(Row row, Level level, Tile tile) {
         KEY keys[AT_ONCE];
         several = takes_several(tile, at);
         [[unroll]] for (uint turn = 0; turn < AT_ONCE; turn++) {
-            if (turn == 0 || several) keys[turn] = given_key(row.start + index_of(tile, at, turn));
+            if (turn == 0 || several) keys[turn] = read_key(row.start + index_of(tile, at, turn));
         }
         [[unroll]] for (uint turn = 0; turn < AT_ONCE; turn++) {
             if (turn > 0 && !several) continue;
@@ -70,7 +70,7 @@ void keep_tile(Row row, Level level, Tile tile) {
         KEY keys[AT_ONCE];
         several = takes_several(tile, at);
         [[unroll]] for (uint turn = 0; turn < AT_ONCE; turn++) {
-            if (turn == 0 || several) keys[turn] = given_key(row.start + index_of(tile, at, turn));
+            if (turn == 0 || several) keys[turn] = read_key(row.start + index_of(tile, at, turn));
         }
         [[unroll]] for (uint turn = 0; turn < AT_ONCE; turn++) {
             if (turn > 0 && !several) continue;

@@ -2,7 +2,7 @@
 // and includes segments/words.glsl.
 //
 // Rows are those of the caller, or the whole array, or segments that windows have listed because they are longer than a block
-// (top/list.glsl). The number of a listed row is that of its first tile. Tiles are longer than two blocks, so that there are no more of
+// (segments/lists.glsl). The number of a listed row is that of its first tile. Tiles are longer than two blocks, so that there are no more of
 // them than segments beyond a block.
 //
 // The counters hold the number of tiles of listed rows and the arguments of the dispatch of each level, and then for each row its
@@ -38,3 +38,11 @@ void ask_for(uint dispatch, uint workgroups) {
     atomicMax(counters[at + 1], parts_of(workgroups, MAX_WORKGROUPS));
     atomicMax(counters[at + 2], 1);
 }
+
+// For the kernel of windows.
+const bool SURVIVORS = SEGMENT_LAYOUT == LAYOUT_SURVIVORS;
+
+uint survivors_of(uint row) { return min(counters[state_at(row) + TOP_KEPT], most_survivors()); }
+
+// The index of a survivor in its row.
+uint survivor(uint row, uint slot) { return table[survivor_at(row, slot)]; }

@@ -45,6 +45,8 @@ own_words! {
     Pass {
         /// Elements that a workgroup covers.
         part = 0;
+        /// Elements of a row.
+        row_length = 1;
         /// Bits of the number of tiles from an anchor of look-back to the next; 31 if the ring has a slot for every tile.
         anchor_shift = 2;
     }
@@ -52,6 +54,8 @@ own_words! {
     Histogram {
         /// Elements that a workgroup covers.
         part = 0;
+        /// Elements of a row.
+        row_length = 1;
         /// One of the `STAGE_*` constants.
         stage = 4;
     }

@@ -3,7 +3,7 @@
 use super::top::Rows;
 use super::{MAX_COUNT, Plan, split};
 use crate::abi;
-use crate::request::Algorithm;
+use crate::request::{Algorithm, Count};
 use crate::shape::EPOCH_BITS;
 
 /// Alignment of the regions in scratch, in bytes: the largest that a Vulkan device may require of a storage buffer's offset.
@@ -92,7 +92,7 @@ impl Plan {
         let elements = |bytes: u64, wanted: bool| if wanted { u64::from(self.capacity) * bytes } else { 0 };
         let (key, composes) = (request.key.size_bytes(), self.shape.fields.is_some());
         let mut layout = ScratchLayout { composed: take(elements(key, composes)), ..ScratchLayout::default() };
-        if let Some(windows) = self.shape.windows {
+        if let Some(windows) = self.shape.windows.filter(|windows| !windows.sweeps) {
             if let Some(room) = self.room() {
                 layout.counters = take(4 * split::counter_words(windows.rounds));
                 layout.table = take(4 * room.words());
@@ -111,8 +111,9 @@ impl Plan {
             let value = request.value.sorted_bytes();
             // Tickets, routes, arguments, and a count for each digit of each pass.
             let digits = u64::from(passes) * u64::from(self.shape.ranking.radix());
-            layout.counters = take(4 * (u64::from(abi::COUNTERS_HISTOGRAM) + digits));
-            layout.table = take(4 * self.table_words(self.capacity));
+            let rows = u64::from(self.rows(self.most()));
+            layout.counters = take(4 * rows * (u64::from(abi::COUNTERS_HISTOGRAM) + digits));
+            layout.table = take(4 * rows * self.table_words(self.elements(Count::Device)));
             // A single pass needs no alternate, except in place.
             layout.keys_alternate = take(elements(key, passes > 1 || in_place && !discards));
             let stay = in_place || composes;

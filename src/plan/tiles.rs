@@ -96,7 +96,22 @@ impl Plan {
     /// Whether up to `count` elements take passes over tiles instead of a single workgroup.
     pub fn ranks_tiles(&self, count: u32) -> bool {
         let of_tiles = self.algorithm(count).is_some_and(|algorithm| algorithm != Algorithm::SingleWorkgroup);
-        count > 0 && self.shape.passes > 0 && of_tiles
+        count > 0 && self.shape.passes > 0 && (of_tiles || self.row_length().is_some())
+    }
+
+    /// Elements of a row, if passes sort each row by itself.
+    pub fn row_length(&self) -> Option<u32> {
+        self.shape.windows.filter(|windows| windows.sweeps).map(|windows| windows.stride())
+    }
+
+    /// The sorts by passes for `count` rows: one for each row that the capacity has room for; a single one without rows.
+    pub(super) fn rows(&self, count: u32) -> u32 {
+        self.row_length().map_or(1, |length| count.min(self.capacity.div_ceil(length)))
+    }
+
+    /// Elements of a sort by passes.
+    pub(super) fn elements(&self, count: Count) -> u32 {
+        self.row_length().map_or(self.largest(count), |length| length)
     }
 
     /// Tiles of `count` elements.
@@ -106,14 +121,14 @@ impl Plan {
 
     /// Whether the device sizes the dispatches for this count.
     pub(super) fn sizes_on_device(&self, count: Count) -> bool {
-        count == Count::Device && self.indirect
+        count == Count::Device && self.indirect && self.row_length().is_none()
     }
 
     /// The dispatch over parts of `part` elements. Where the device sizes it, its size is in slot `slot` of the arguments.
     pub(super) fn groups(&self, count: Count, part: u32, slot: u32) -> Groups {
         match self.sizes_on_device(count) {
             true => Groups::Counted(slot),
-            false => Groups::Direct(self.largest(count).div_ceil(part)),
+            false => Groups::Direct(self.elements(count).div_ceil(part) * self.rows(self.largest(count))),
         }
     }
 
@@ -126,7 +141,8 @@ impl Plan {
 
     /// Push constants of a pass over tiles.
     pub(super) fn push_of_pass(&self, count: Count, pass: u32) -> Push {
-        let anchor_shift = self.anchor_shift(self.largest(count));
-        self.push(count, pass, Own::Pass { part: self.tile, anchor_shift })
+        let anchor_shift = self.anchor_shift(self.elements(count));
+        let row_length = self.row_length().unwrap_or(0);
+        self.push(count, pass, Own::Pass { part: self.tile, row_length, anchor_shift })
     }
 }

@@ -12,7 +12,7 @@ use crate::plan::{MAX_COUNT, Plan, reached_by_table};
 use crate::profile::DeviceProfile;
 use crate::records::Fields;
 use crate::request::{Algorithm, Capacity, SortRequest};
-use crate::shape::{Shape, ShapeDesc, choose_subgroup};
+use crate::shape::{Shape, ShapeDesc, Windows, choose_subgroup};
 
 /// What limits the elements of a sort by descriptors.
 const DESCRIPTOR_LIMIT: &str = match ADDRESSES {
@@ -57,7 +57,8 @@ pub(super) fn find_most(
     shape: Shape,
 ) -> (u32, &'static str) {
     // As many segments as elements allow may be listed, and each has words in scratch.
-    let segment_capacity = if shape.windows.is_some_and(|windows| windows.lists_rows()) { MAX_COUNT } else { 0 };
+    let has_words = |windows: Windows| windows.lists_rows() || windows.sweeps;
+    let segment_capacity = if shape.windows.is_some_and(has_words) { MAX_COUNT } else { 0 };
     let plan = |capacity| Plan { segment_capacity, ..Plan::new(request, algorithm, shape, capacity) };
     let by_algorithm = plan(MAX_COUNT).max_count();
     let reached = if shape.addressed { MAX_COUNT } else { by_descriptors(profile, request, shape.fields) };

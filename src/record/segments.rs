@@ -36,7 +36,7 @@ impl SegmentLimits<'_> {
     /// The most elements of a segment that the sorter sorts, if the request does not say fewer: there is a limit, a block of the device,
     /// where the request promises that no segment is longer.
     pub fn longest(&self) -> u32 {
-        let unlimited = self.windows.survivors.is_some() || self.windows.rounds > 0;
+        let unlimited = self.windows.survivors.is_some() || self.windows.rounds > 0 || self.windows.sweeps;
         if unlimited { u32::MAX } else { self.windows.block.elements() }
     }
 

@@ -243,6 +243,8 @@ impl Sorter {
     ///   with blocks of `b` elements and `n` in all, 528 bytes and 48 for each digit of 8 bits, and for `p = n / (b + 1)` longer segments
     ///   1,084 `p` + 8 `w` + 1,024 `r` bytes, where `w = (n + 255 p) / (3 b / 4) + p` and `r = 2 n / (4 b + 1)`; that is 0.4 bytes for
     ///   each element if `b` is 4,096;
+    /// * to sort rows by passes of their own, as [`Tuning`] may ask, for each row what the counters and the table of a plain sort take,
+    ///   and a second copy of keys and values, as for a plain sort;
     /// * for the [`top`](SortRequest::top) of rows, or of the whole array, with room for `c` elements of a row to be sorted, 784
     ///   bytes and 8,260 + 4 `c` bytes for each row. `c` is twice the top, at least a quarter of a block, and at most a block, which it
     ///   is for the whole array;

@@ -85,6 +85,8 @@ pub struct Windows {
     pub survivors: Option<u32>,
     /// Rounds that divide segments beyond the block, each by a digit; 0 if there are no such segments.
     pub rounds: u32,
+    /// Whether the segments are rows beyond the block that passes over tiles sort, each row by itself.
+    pub sweeps: bool,
 }
 
 /// How workgroups sort short segments, each in a few lanes of a subgroup.

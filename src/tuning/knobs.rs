@@ -310,6 +310,9 @@ knobs! {
     single_items: u32, Items;
     /// Elements per invocation of a window of segments, clamped to what fits. Its workgroup is one of `workgroup_size`.
     segment_items: u32, Items;
+    /// Whether rows of equal length beyond a block are sorted by passes over tiles, each row by itself, instead of being divided by their
+    /// top digits. A row needs as many passes as an array.
+    sweeps_rows: bool, Switch;
     /// Elements up to which segments are sorted in a few lanes of a subgroup instead of by digits, at most four for each lane: if all are
     /// promised to be so short, or all small segments of a window are.
     network_longest: u32, Items;

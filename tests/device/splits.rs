@@ -16,6 +16,11 @@ fn small_windows() -> Tuning {
     Tuning { segment_items: 8, network_longest: 8, ..suite::small_blocks() }
 }
 
+/// Passes sort rows, each row by itself.
+fn swept(tuning: Tuning) -> Tuning {
+    Tuning { sweeps_rows: true, look_back: true, staged_items: None, ..tuning }
+}
+
 /// What the lengths of segments are like, for blocks of so many elements.
 const LENGTHS: [&str; 9] =
     ["just-above", "full", "tiles", "one", "huge-among-tiny", "among-empty", "any", "zipf", "small-before-large"];
@@ -52,6 +57,8 @@ fn drawn(number: u64) -> (SortRequest, usize, IndexFrom) {
 /// Sorts segments of all kinds of lengths with all kinds of keys, in one bound sort for each kind of lengths.
 fn check(number: u64, options: &SorterOptions) -> Result<(), Failed> {
     let (elements, layout, index_from) = drawn(number);
+    // All rows may be swept, or none.
+    let layout = if options.tuning.as_ref().is_some_and(|tuning| tuning.sweeps_rows) { 3 } else { layout };
     let mut random = fastrand::Rng::with_seed(seed() ^ number);
     let block = limits(&sorter(&elements.segments(Segments::Offsets), options)?).block();
     let stride = random.u32(block + 1..9 * block);
@@ -102,6 +109,10 @@ fn draws() -> Vec<Trial> {
         ("match", with(Tuning { rank: RankMethod::Match, segment_items: 7, ..staged.clone() })),
         ("digits", with(Tuning { network_longest: 1, digit_bits: 10, merge_runs: true, ..small_windows() })),
         ("emulated", with(staged.clone()).subgroup(SubgroupChoice::Emulated(32))),
+        ("swept", with(swept(staged.clone()))),
+        ("swept-match", with(Tuning { rank: RankMethod::Match, few_registers: true, ..swept(staged.clone()) })),
+        ("swept-withheld", with(swept(staged.clone())).faults(Faults { withhold: 2, ..Faults::default() })),
+        ("swept-emulated", with(swept(staged.clone())).subgroup(SubgroupChoice::Emulated(16))),
         ("whole-words", with(staged).faults(Faults { no_small_storage: true, ..Faults::default() })),
     ];
     let trial = |(number, (name, options)): (usize, (&'static str, SorterOptions))| {
@@ -203,6 +214,27 @@ fn hostile() -> Result<(), Failed> {
     Ok(())
 }
 
+/// Counts of rows that are swept, from the host and from the device, and elements behind the last row.
+fn counts_of_swept_rows() -> Result<(), Failed> {
+    let options = with(Tuning { rank: RankMethod::Ballot, ..swept(small_windows()) });
+    for (number, sort) in [pairs(), SortRequest::new(KeyType::U8).placement(Placement::OutOfPlace)].iter().enumerate() {
+        let stride = limits(&sorter(&sort.segments(Segments::Offsets), &options)?).block() * 3 + 5;
+        let request = sort.segments(Segments::Rows { stride });
+        let sorter = sorter(&request, &options)?;
+        assert!(sorter.shape().windows.is_some_and(|windows| windows.sweeps), "{request}");
+        for (rows, spare) in [(1, 0), (2, stride - 1), (9, 7)] {
+            let keys = generate(Pattern::Uniform, request.key, (rows * stride + spare) as usize, seed());
+            for counted in [None, Some(0), Some(1), Some(rows), Some(u32::MAX)] {
+                let case = Case { counted, ..Case::new(request, u32::MAX, Vec::new(), rows, keys.clone()) };
+                let text = |error| format!("sort {number}, {rows} rows, {spare} more, {counted:?}: {error}");
+                run(&gpu(), &sorter, &case, 1, true).map_err(text)?;
+            }
+        }
+    }
+    assert_valid(&gpu());
+    Ok(())
+}
+
 /// Every module of splits, and of windows of children.
 fn every_module_of_splits() -> Result<(), Failed> {
     let request = |key| SortRequest::new(key).value(ValueType::U32).segments(Segments::Ranges);
@@ -219,7 +251,11 @@ fn every_module_of_splits() -> Result<(), Failed> {
 }
 
 pub fn trials() -> Vec<Trial> {
-    let whole = [Trial::test("constant_digits", constant_digits), Trial::test("hostile", hostile)];
+    let whole = [
+        Trial::test("constant_digits", constant_digits),
+        Trial::test("hostile", hostile),
+        Trial::test("counts_of_swept_rows", counts_of_swept_rows),
+    ];
     draws().into_iter().chain(whole).collect()
 }
 

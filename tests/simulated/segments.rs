@@ -185,6 +185,10 @@ impl Draw {
         Draw { top: Some(top), keys, network_longest: [0, 8][seed as usize / 2 % 2], ..draw }
     }
 
+    fn sweeps_rows(&self) -> bool {
+        self.seed.is_multiple_of(2)
+    }
+
     fn request(&self) -> SortRequest {
         let stride = self.stride;
         let layouts = [
@@ -195,7 +199,9 @@ impl Draw {
             Segments::Whole,
         ];
         let placement = if self.top.is_some() { Placement::OutOfPlace } else { self.sort.placement };
-        let request = self.sort.placement(placement).segments(layouts[self.layout as usize]);
+        // Swept rows may have equal keys in another order, if that is allowed; other segments never have.
+        let stable = self.sort.stable || self.sweeps_rows();
+        let request = self.sort.placement(placement).segments(layouts[self.layout as usize]).stable(stable);
         let from_segment = self.from_segment && self.sort.value == ValueType::Index;
         let request = request.indices_from(if from_segment { IndexFrom::Segment } else { IndexFrom::Array });
         let most = match layouts[self.layout as usize] {
@@ -256,6 +262,7 @@ pub fn simulate(draw: &Draw, changed: Option<[&Arc<Program>; 2]>) -> Result<Prog
         histogram_items: if draw.top.is_some() { 1 } else { 8 },
         network_longest: draw.network_longest,
         rank: draw.rank,
+        sweeps_rows: draw.sweeps_rows(),
         ..small_blocks(draw.lanes)
     };
     let mut desc = ShapeDesc {
@@ -297,7 +304,7 @@ pub fn simulate(draw: &Draw, changed: Option<[&Arc<Program>; 2]>) -> Result<Prog
     let windows = host.shape.windows.expect("there are windows");
     let case = Case::new(request, windows.block.elements(), words, most, keys);
     // Of long rows the first elements are found, whatever is promised.
-    let any = windows.survivors.is_some() || windows.rounds > 0;
+    let any = windows.survivors.is_some() || windows.rounds > 0 || windows.sweeps;
     let longest = if any { u32::MAX } else { case.longest };
     let case = Case { counted, longest, segment_capacity: segments, ..case };
 
@@ -495,6 +502,52 @@ fn long_segments_are_sorted_by_any_bits() {
         };
         run(&draw).unwrap_or_else(|error| panic!("VKSORT_SEED={seed}: {error}\n{draw:?}"));
     }
+}
+
+/// Rows of one tile and of several, each sorted by passes of its own, with counts below and above that of the rows.
+#[test]
+fn rows_beyond_a_block_are_swept_by_themselves() {
+    const RANKS: [RankMethod; 3] = [RankMethod::Ballot, RankMethod::Match, RankMethod::Compare];
+    const SHAPES: [(u32, u32); 6] = [(4, 1), (4, 4), (8, 2), (16, 1), (32, 1), (128, 1)];
+    let from = vksort_testing::seed();
+    let mut swept = 0;
+    for turn in 0..30u64 {
+        // An even seed sweeps.
+        let seed = 2 * from.wrapping_add(turn);
+        let mut random = fastrand::Rng::with_seed(seed);
+        let key = [KeyType::U8, KeyType::I16, KeyType::F32, KeyType::U64, KeyType::U128][turn as usize % 5];
+        let value = [ValueType::None, ValueType::Index, ValueType::Bytes(2), ValueType::Bytes(12)][random.usize(0..4)];
+        let rank = RANKS[random.usize(0..RANKS.len())];
+        let (lanes, subgroups) = SHAPES[random.usize(0..SHAPES.len())];
+        let items = random.u32(1..5);
+        let block = (lanes * subgroups * items).max(LEAST_BLOCK + lanes * subgroups);
+        let stride = block + 1 + random.u32(0..3 * block);
+        let pattern = [Pattern::Uniform, Pattern::FewDistinct, Pattern::Sorted, Pattern::ConstantDigit(0)];
+        let draw = Draw {
+            sort: SortRequest::new(key)
+                .value(value)
+                .order([Order::Ascending, Order::Descending][random.usize(0..2)])
+                .placement([Placement::InPlace, Placement::OutOfPlace][random.usize(0..2)]),
+            layout: 2,
+            stride,
+            promised: false,
+            from_segment: random.bool(),
+            decide_apart: random.bool(),
+            counted: [None, Some(0), Some(60), Some(200)][random.usize(0..4)],
+            keys: Keys::Made { pattern: pattern[random.usize(0..4)], count: 4 * stride, seed },
+            lengths: vec![(0, 0); 1 + random.usize(0..4)],
+            lanes,
+            subgroups,
+            items,
+            emulated: [None, None, Some(4), Some(32)][random.usize(0..4)],
+            small_storage: random.bool(),
+            max_workgroups: [3, 65535][random.usize(0..2)],
+            ..Draw::mixed(key, rank, 0, None, seed)
+        };
+        let ran = simulate(&draw, None).unwrap_or_else(|error| panic!("VKSORT_SEED={from}: {error}\n{draw:?}"));
+        swept += u32::from(ran.iter().any(|(module, _)| module.kernel == Kernel::OneSweep));
+    }
+    assert!(swept > 15, "{swept} of 30 sorts swept rows");
 }
 
 /// Segments overlap: of one that is listed again and again there is no room for all, and two are in different places, so that the

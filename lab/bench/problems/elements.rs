@@ -47,15 +47,25 @@ pub fn plan(maker: &Maker<'_>, problem: &Problem, what: &Elements, n: u32, seed:
     let copied = [given.keys.clone(), given.values.clone()];
     let moved = 2 * (given.keys.len() + given.values.len()) as u64;
     let mut ways = vec![Planned { floor: moved, ..one(maker, Way::Copy, copy, n, &uploaded, copied)? }];
-    let usual = maker.0.tuning().network_longest;
-    let by = |way, network_longest| segments(maker, what, &given, &uploaded, (way, network_longest));
+    let usual = maker.0.tuning();
+    let by = |way, tuning| segments(maker, what, &given, &uploaded, (way, tuning));
+    let in_lanes_up_to = |network_longest| Tuning { network_longest, ..usual.clone() };
     let in_lanes = |planned: &Planned| planned.sorter.shape().windows.is_some_and(|windows| windows.short.is_some());
-    ways.push(by(Way::Segments, usual)?);
-    let (floor, lanes) = (ways[1].floor, in_lanes(&ways[1]));
+    let sweeps = |planned: &Planned| planned.sorter.shape().windows.is_some_and(|windows| windows.sweeps);
+    ways.push(by(Way::Segments, usual.clone())?);
+    let (floor, lanes, swept) = (ways[1].floor, in_lanes(&ways[1]), sweeps(&ways[1]));
     if ways[1].sorter.shape().windows.is_some_and(|windows| windows.longest <= IN_LANES) {
         // Segments of one element are in lanes whatever the tuning is, and longer ones in windows if subgroups have few lanes.
-        let other = if lanes { by(Way::Windows, 1)? } else { by(Way::Lanes, IN_LANES)? };
+        let other = match lanes {
+            true => by(Way::Windows, in_lanes_up_to(1))?,
+            false => by(Way::Lanes, in_lanes_up_to(IN_LANES))?,
+        };
         ways.extend((in_lanes(&other) != lanes).then_some(other));
+    }
+    if matches!(what.lengths.segments(n), Segments::Rows { .. }) {
+        let other = Tuning { sweeps_rows: !usual.sweeps_rows, ..usual.clone() };
+        let other = by(if swept { Way::Divided } else { Way::Swept }, other)?;
+        ways.extend((sweeps(&other) != swept).then_some(other));
     }
     ways.push(full(maker, what, &given, &uploaded)?);
     if what.lengths == Lengths::OneAmongTiny {
@@ -133,13 +143,13 @@ fn one(
     Ok(Planned { values: uploaded.values.clone(), ..planned })
 }
 
-/// The sort of segments, or of their first elements. Those of up to so many elements are sorted in a few lanes.
+/// The sort of segments, or of their first elements, by a tuning.
 fn segments(
     maker: &Maker<'_>,
     what: &Elements,
     given: &Given,
     uploaded: &Uploaded,
-    (way, network_longest): (Way, u32),
+    (way, tuning): (Way, Tuning),
 ) -> Result<Planned> {
     let (n, segments) = (given.order.len() as u32, given.segments());
     let lengths = || given.offsets.windows(2).map(|pair| pair[1] - pair[0]);
@@ -154,7 +164,7 @@ fn segments(
     if let Some(top) = top {
         request = request.top(top);
     }
-    let sorter = maker.tuned(&request, n, Tuning { network_longest, ..maker.0.tuning().clone() })?;
+    let sorter = maker.tuned(&request, n, tuning)?;
     fits("segment", "elements", longest, &sorter)?;
 
     let (mut order, mut begins) = (Vec::new(), Vec::new());

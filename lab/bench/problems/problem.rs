@@ -65,6 +65,9 @@ pub enum Way {
     Windows,
     /// Segments of up to 128 elements in a few lanes each, where the row has windows for them.
     Lanes,
+    /// Rows that passes sort where the row of the tuning divides them, and divided ones where it does not.
+    Swept,
+    Divided,
     /// All elements by segment and key.
     Full,
     /// All elements by their keys alone, where nearly all of them are one segment.
@@ -88,6 +91,8 @@ impl Way {
             Way::Segments => "",
             Way::Windows => "in windows",
             Way::Lanes => "in lanes",
+            Way::Swept => "swept",
+            Way::Divided => "divided",
             Way::Full => "full sort",
             Way::KeyAlone => "sort by key alone",
             Way::Recorded => "recorded sorts",
@@ -102,12 +107,23 @@ impl Way {
     /// What it is compared with, of what there is.
     pub fn against(self) -> &'static [Way] {
         match self {
-            Way::Segments => &[Way::Full, Way::KeyAlone, Way::Recorded, Way::Windows, Way::Lanes, Way::Copy],
+            Way::Segments => &[
+                Way::Full,
+                Way::KeyAlone,
+                Way::Recorded,
+                Way::Windows,
+                Way::Lanes,
+                Way::Swept,
+                Way::Divided,
+                Way::Copy,
+            ],
             Way::InPlace => &[Way::MovedInPlace, Way::Copy],
             Way::OutOfPlace => &[Way::MovedOutOfPlace, Way::Full, Way::Copy],
             Way::Permutation => &[Way::MovedOutOfPlace, Way::Copy],
             Way::Copy
             | Way::Windows
+            | Way::Swept
+            | Way::Divided
             | Way::Lanes
             | Way::Full
             | Way::KeyAlone

@@ -14,7 +14,7 @@ pub struct Dimension {
 }
 
 /// Knobs of sorts of which the search measures none: those of segments, and of few elements in tiles.
-pub const OF_OTHERS: [&str; 3] = ["segment_items", "network_longest", "few_items"];
+pub const OF_OTHERS: [&str; 4] = ["segment_items", "network_longest", "sweeps_rows", "few_items"];
 
 /// The dimensions with the largest effect come first, as the search may run out of time.
 pub fn all() -> impl Iterator<Item = Dimension> {

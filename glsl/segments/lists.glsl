@@ -1,6 +1,5 @@
-// Listing parents for a round: the kernel of windows does so. It declares `pool`.
-
-#include "split/parents.glsl"
+// Listing segments that are longer than a block: as parents for a round of splits, or as rows that are narrowed to their first elements.
+// All invocations call these functions.
 
 // Takes `count` words of those that are counted at a word: the first of them, or `most` if there is no room. What is full is not counted
 // further. If ranges overlap, a counter may wrap all the same; parents then share words, which belong to one of them.
@@ -10,7 +9,7 @@ uint take_room(uint at, uint count, uint most) {
     return min(taken, most);
 }
 
-// Lists elements as a parent of a round. All invocations call it.
+// Lists elements as a parent of a round.
 void list_parent(uint round, uint begin, uint size, uint place) {
     uint tiles = tiles_of_size(size), windows = windows_of_size(size);
     barrier(); // the pool is free
@@ -49,4 +48,28 @@ void list_parent(uint round, uint begin, uint size, uint place) {
         table[window_parent_at(round, window + at)] = slot;
     }
     barrier(); // the pool is free
+}
+
+// Elements of a tile.
+uint tile_length() { return PUSH_TILE_LENGTH; }
+
+// Lists a segment, and clears the counters of its row.
+void list_row(uint segment, uint begin, uint size) {
+    uint tiles = parts_of(size, tile_length());
+    barrier(); // the pool is free; the next part waits before it writes there
+    if (thread() == 0) pool[0] = take_room(TOP_TILES, tiles, most_tiles());
+    barrier();
+    uint row = uniform_in_subgroup(pool[0]), room = most_tiles() - row;
+    bool fits = tiles <= room;
+    // What has been taken is written, so that no word is of an earlier sort.
+    for (uint tile = thread(); tile < min(tiles, room); tile += WORKGROUP_SIZE) table[record_at(row + tile)] = row;
+    if (room > 0) {
+        for (uint word = thread(); word < TOP_STATE_WORDS + TOP_BINS; word += WORKGROUP_SIZE) counters[state_at(row) + word] = 0;
+    }
+    if (thread() == 0 && room > 0) {
+        table[record_at(row) + RECORD_BEGIN] = begin;
+        table[record_at(row) + RECORD_SIZE] = fits ? size : 0;
+        table[record_at(row) + RECORD_SEGMENT] = segment;
+        if (fits) ask_for(0, row + tiles);
+    }
 }
