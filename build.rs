@@ -20,7 +20,7 @@ mod kernels;
 #[cfg_attr(feature = "compile-kernels", path = "build/compiled.rs")]
 #[cfg_attr(not(feature = "compile-kernels"), path = "build/kept.rs")]
 mod origin;
-#[path = "src/modules/pack.rs"]
+#[path = "build/pack.rs"]
 mod pack;
 
 /// What is embedded.
@@ -45,7 +45,7 @@ fn main() {
     let root = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
     let out = env::var("OUT_DIR").expect("cargo sets OUT_DIR");
     let (root, out) = (Path::new(&root), Path::new(&out));
-    for input in ["build.rs", "build", "src/abi.rs", "src/kernels.rs", "src/modules/pack.rs", "spirv"] {
+    for input in ["build.rs", "build", "src/abi.rs", "src/kernels.rs", "spirv"] {
         println!("cargo::rerun-if-changed={input}");
     }
     // cargo would take a folder that does not exist for a changed one.

@@ -1,6 +1,9 @@
 //! The SPIR-V of the kernels, which `build.rs` packs.
 
+#[cfg(any(test, feature = "__compile"))]
+#[path = "../build/pack.rs"]
 pub(crate) mod pack;
+pub(crate) mod unpack;
 
 use crate::abi::spec;
 use crate::error::Error;
@@ -31,7 +34,7 @@ pub fn words(module: &Module) -> Result<Vec<u32>, Error> {
     let built = |other: &Module| other.kernel == module.kernel && other.missing_feature().is_none();
     let index = kernels::modules().into_iter().filter(built).position(|other| other == *module);
     let index = index.expect("the closest module is built");
-    Ok(pack::unpack(PACKED[module.kernel as usize], index).expect("build.rs has packed it"))
+    Ok(unpack::unpack(PACKED[module.kernel as usize], index).expect("build.rs has packed it"))
 }
 
 /// Whether a module has each of the specialization constants.

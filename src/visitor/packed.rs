@@ -4,7 +4,7 @@ use super::interface::{Interface, Visits};
 use crate::checksum;
 use crate::error::Error;
 use crate::kernels::{self, Module};
-use crate::modules::{self, pack};
+use crate::modules::{self, unpack};
 use crate::request::SortRequest;
 
 /// The first bytes.
@@ -34,7 +34,7 @@ pub fn to_bytes(name: &str, interface: Interface, modules: &[Module], words: &[V
     }
     let Interface { visits: Visits { keys, values, output }, push_bytes, key_words, value_words, discards } = interface;
     let flags = [keys, values, output, discards].iter().rev().fold(0, |bits, set| bits << 1 | u32::from(*set));
-    let packed = pack::pack(words);
+    let packed = modules::pack::pack(words);
     let lengths = [name.len() as u32, packed.len() as u32];
     let rest = [&[flags, push_bytes, key_words, value_words][..], &lengths, &bits].concat();
     let rest: Vec<u8> = rest.into_iter().flat_map(u32::to_le_bytes).collect();
@@ -87,7 +87,7 @@ impl Packed {
             let missing =
                 || refuse(format!("it was compiled without the kernel {}, for another request", module.name()));
             let index = self.modules.iter().position(|other| other == module).ok_or_else(missing)?;
-            pack::unpack(&self.packed, index).ok_or_else(|| refuse("the bytes are not whole".into()))
+            unpack::unpack(&self.packed, index).ok_or_else(|| refuse("the bytes are not whole".into()))
         };
         modules.iter().map(word).collect()
     }

@@ -1,5 +1,4 @@
-//! Compression of SPIR-V: the modules of a kernel together, as differences, which are then deflated. `build.rs` includes
-//! this file to pack; the library unpacks.
+//! Unpacks SPIR-V: the modules of a kernel together, as differences, which are then deflated. `build/pack.rs` packs them.
 //!
 //! An instruction resembles the previous instruction of its opcode: types are equal, and ids are close. So every operand is
 //! stored as the difference to the operand at the same position of that instruction. Numbers are in base 128: first the
@@ -7,50 +6,12 @@
 //! position by position. The variants of a kernel share most code, and this order brings it within the window of deflate. The
 //! result has about a tenth of the bytes; modules packed one by one take a sixth, and deflate alone a third.
 
-use miniz_oxide::{deflate, inflate};
+use miniz_oxide::inflate;
 
 /// Words before the first instruction.
 const HEADER_WORDS: usize = 5;
 
-/// The strongest level of the compressor.
-const LEVEL: u8 = 10;
-
-/// Packs modules.
-#[cfg_attr(not(test), allow(dead_code, reason = "the library unpacks only"))]
-pub fn pack(modules: &[Vec<u32>]) -> Vec<u8> {
-    let (mut heads, mut instructions) = (Vec::new(), Vec::new());
-    push(&mut heads, modules.len() as u32);
-    for words in modules {
-        push(&mut heads, words.len() as u32);
-        let (header, mut rest) = words.split_at(HEADER_WORDS);
-        instructions.push((HEADER, header));
-        while let [head, ..] = rest {
-            let (opcode, length) = (head & 0xFFFF, head >> 16);
-            push(&mut heads, opcode);
-            push(&mut heads, length);
-            instructions.push((opcode, &rest[1..length as usize]));
-            rest = &rest[length as usize..];
-        }
-    }
-    instructions.sort_by_key(|(opcode, _)| *opcode);
-    let mut bytes = heads;
-    for alike in instructions.chunk_by(|one, next| one.0 == next.0) {
-        let longest = alike.iter().map(|(_, operands)| operands.len()).max().unwrap_or_default();
-        for position in 0..longest {
-            let mut before = 0;
-            for word in alike.iter().filter_map(|(_, operands)| operands.get(position)) {
-                let difference = word.wrapping_sub(before) as i32;
-                // The sign is the lowest bit, so that small differences of either sign take few bytes.
-                push(&mut bytes, (difference << 1 ^ difference >> 31) as u32);
-                before = *word;
-            }
-        }
-    }
-    deflate::compress_to_vec(&bytes, LEVEL)
-}
-
-/// Unpacks one module; `None` for bytes that [`pack`] did not make, or an index beyond the last module.
-#[allow(dead_code, reason = "build.rs packs only")]
+/// Unpacks one module; `None` for bytes that are not packed, or an index beyond the last module.
 pub fn unpack(bytes: &[u8], index: usize) -> Option<Vec<u32>> {
     let bytes = inflate::decompress_to_vec(bytes).ok()?;
     let mut bytes = bytes.iter();
@@ -95,21 +56,12 @@ pub fn unpack(bytes: &[u8], index: usize) -> Option<Vec<u32>> {
 }
 
 /// Beyond every opcode, the largest of which are those of vendors' extensions.
-#[allow(dead_code, reason = "build.rs packs only")]
 const OPCODES: usize = 1 << 13;
 
 /// The opcode under which a module's header is packed: `OpNop`, which has no operands itself.
 const HEADER: u32 = 0;
 
-/// Appends a number, seven bits per byte, lowest first. The top bit is set if more bytes follow.
-fn push(bytes: &mut Vec<u8>, mut number: u32) {
-    while number > 0x7F {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
+/// Takes a number, seven bits per byte, lowest first. The top bit is set if more bytes follow.
 fn pull(bytes: &mut std::slice::Iter<'_, u8>) -> Option<u32> {
     let mut number = u32::from(*bytes.next()?);
     if number <= 0x7F {
@@ -129,6 +81,7 @@ fn pull(bytes: &mut std::slice::Iter<'_, u8>) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::modules::pack::pack;
 
     #[test]
     fn what_was_packed_is_unpacked() {
