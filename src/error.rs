@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use std::{error, io};
 
 use ash::vk;
@@ -209,12 +210,12 @@ pub enum Error {
         available: String,
     },
     /// The device did not finish in time.
-    #[error("the device did not finish {what} within {seconds} s")]
+    #[error("the device did not finish {what} within {allowed:?}")]
     Timeout {
         /// The work.
         what: &'static str,
         /// The time allowed.
-        seconds: u64,
+        allowed: Duration,
     },
     /// Memory for a buffer could not be allocated.
     #[error("allocating {bytes} bytes for {what} failed")]

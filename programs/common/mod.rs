@@ -12,11 +12,12 @@ pub mod vk;
 use std::env;
 use std::ffi::OsString;
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::{OnceLock, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
 use clap::Args;
@@ -192,11 +193,31 @@ pub fn rate(count: u32, nanoseconds: f64) -> String {
     }
 }
 
-/// Does something that may take long, with its name and a spinner on stderr where that is a terminal.
+/// How long work goes on without a line, where stderr is no terminal.
+const QUIET: Duration = Duration::from_secs(10);
+
+/// Does something that may take long, with its name and its time on stderr: beside a spinner where that is a terminal, else in a line
+/// every ten seconds.
 pub fn during<T>(what: &'static str, work: impl FnOnce() -> T) -> T {
-    let spinner = ProgressBar::new_spinner().with_message(what).with_finish(ProgressFinish::AndClear);
-    spinner.enable_steady_tick(Duration::from_millis(100));
-    work()
+    if io::stderr().is_terminal() {
+        let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}").expect("the template is valid");
+        let spinner = ProgressBar::new_spinner().with_style(style).with_message(what);
+        let spinner = spinner.with_finish(ProgressFinish::AndClear);
+        spinner.enable_steady_tick(Duration::from_millis(100));
+        return work();
+    }
+    let (done, ended) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let started = Instant::now();
+            while ended.recv_timeout(QUIET) == Err(mpsc::RecvTimeoutError::Timeout) {
+                say_on_stderr(format!("{what}, for {} s", started.elapsed().as_secs()));
+            }
+        });
+        // It ends the thread, however the work ends.
+        let _done = done;
+        work()
+    })
 }
 
 /// A bar with per cent on stderr where that is a terminal, for work whose end is known.

@@ -4,7 +4,7 @@ use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ash::{ext, vk};
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
@@ -14,8 +14,8 @@ use super::instance::{Instance, PhysicalDevice};
 use crate::error::{Context, Error};
 use crate::record::{PipelineSet, Requirements, SorterOptions};
 
-/// Longest time that submitted work may take.
-const TIMEOUT: Duration = Duration::from_secs(300);
+/// How often the log says that the device is still at work.
+const REMINDER: Duration = Duration::from_secs(5);
 
 /// A logical device with one compute queue.
 #[allow(missing_debug_implementations, reason = "tests alone see it")]
@@ -34,6 +34,8 @@ pub struct Device {
     /// Bits of a timestamp; 0 where the queue has none.
     pub timestamp_bits: u32,
     queue: Mutex<Queue>,
+    /// Longest time that submitted work may take.
+    timeout: Duration,
     /// A submission has timed out. Objects that it may use are never destroyed.
     lost: AtomicBool,
 }
@@ -74,6 +76,7 @@ impl Device {
         instance: &Arc<Instance>,
         physical: &PhysicalDevice,
         cache_file: Option<&Path>,
+        timeout: Duration,
     ) -> Result<Arc<Device>, Error> {
         let requirements = physical.requirements.clone()?.with_everything();
         // SAFETY: the physical device belongs to the instance.
@@ -134,6 +137,7 @@ impl Device {
             pipelines: Arc::default(),
             timestamp_bits: families[family as usize].timestamp_valid_bits,
             queue: Mutex::new(queue),
+            timeout,
             lost: AtomicBool::new(false),
         }))
     }
@@ -231,15 +235,29 @@ impl Device {
         let submits = [vk::SubmitInfo::default().command_buffers(&commands)];
         // SAFETY: the commands are complete and valid by this function's contract. Nothing waits for the fence, which is reset
         // before it is used, so that a failure leaves nothing behind.
-        let finished = unsafe {
+        unsafe {
             self.raw.reset_fences(&[queue.fence]).context("vkResetFences")?;
             self.raw.queue_submit(queue.raw, &submits, queue.fence).context("vkQueueSubmit")?;
-            self.raw.wait_for_fences(&[queue.fence], true, TIMEOUT.as_nanos() as u64)
+        }
+        let started = Instant::now();
+        let finished = loop {
+            let left = self.timeout.saturating_sub(started.elapsed());
+            // SAFETY: the fence was submitted.
+            match unsafe { self.raw.wait_for_fences(&[queue.fence], true, left.min(REMINDER).as_nanos() as u64) } {
+                Err(vk::Result::TIMEOUT) if left > REMINDER => {
+                    log::info!(
+                        "{}: {what} has taken {} s",
+                        self.requirements.profile.name,
+                        started.elapsed().as_secs()
+                    );
+                }
+                finished => break finished,
+            }
         };
         finished.map_err(|result| {
             self.lost.store(true, Ordering::Relaxed);
             match result {
-                vk::Result::TIMEOUT => Error::Timeout { what, seconds: TIMEOUT.as_secs() },
+                vk::Result::TIMEOUT => Error::Timeout { what, allowed: self.timeout },
                 result => Error::Vulkan { call: "vkWaitForFences", result },
             }
         })
@@ -273,7 +291,7 @@ mod tests {
     fn open() -> Arc<Device> {
         let instance = Instance::new(false).unwrap();
         let physical = instance.devices().unwrap().into_iter().find(|device| device.requirements.is_ok());
-        Device::new(&instance, &physical.expect("a device to test on"), None).unwrap()
+        Device::new(&instance, &physical.expect("a device to test on"), None, Duration::from_secs(60)).unwrap()
     }
 
     /// Submissions that the test below has seen.
@@ -317,6 +335,50 @@ mod tests {
         Arc::get_mut(&mut device).unwrap().raw = working;
         execute(&device).unwrap();
         assert!(!device.is_lost());
+    }
+
+    /// What was logged.
+    static LOGGED: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+    struct Keep;
+
+    impl log::Log for Keep {
+        fn enabled(&self, _: &log::Metadata<'_>) -> bool {
+            true
+        }
+
+        fn log(&self, record: &log::Record<'_>) {
+            LOGGED.lock().unwrap().push(record.args().to_string());
+        }
+
+        fn flush(&self) {}
+    }
+
+    /// Work that waits for an event of the host.
+    #[test]
+    fn the_log_says_that_long_work_goes_on() {
+        log::set_logger(&Keep).unwrap();
+        log::set_max_level(log::LevelFilter::Info);
+        let device = open();
+        // SAFETY: the device is alive; the event is waited for in the commands and set once, and goes when they are done.
+        unsafe {
+            let event = device.raw.create_event(&vk::EventCreateInfo::default(), None).unwrap();
+            let stages = (vk::PipelineStageFlags::HOST, vk::PipelineStageFlags::ALL_COMMANDS);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    std::thread::sleep(REMINDER + REMINDER / 5);
+                    device.raw.set_event(event).unwrap();
+                });
+                device.execute("the test", |commands| {
+                    device.raw.cmd_wait_events(commands, &[event], stages.0, stages.1, &[], &[], &[]);
+                    Ok(())
+                })
+            })
+            .unwrap();
+            device.raw.destroy_event(event, None);
+        }
+        let logged = LOGGED.lock().unwrap();
+        assert_eq!(logged.iter().filter(|line| line.ends_with("the test has taken 5 s")).count(), 1, "{logged:?}");
     }
 
     #[test]

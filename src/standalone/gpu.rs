@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytemuck::Pod;
 
@@ -24,7 +25,7 @@ use crate::request::{Algorithm, BitRange, Capacity, KeyOutput, SortRequest, Valu
 use crate::tuning::Tuning;
 
 /// Options of [`Gpu::new`].
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct GpuOptions {
     /// The device; `None` for the choice in the environment variable `VKSORT_DEVICE`, or without it the best device.
@@ -38,6 +39,10 @@ pub struct GpuOptions {
     /// where no file can be kept: a folder that does not exist or cannot be written to, a directory, a pipe or a device. What
     /// fails later, as on a full disk, is only logged, because sorts do not need the file.
     pub pipeline_cache: Option<PathBuf>,
+    /// How long each sort or copy may take, 300 seconds by default. [`Error::Timeout`] then ends the call, and the device is not used
+    /// any more. A device that is only slow, such as a CPU with 2^30 keys, can be given longer; [`Duration::MAX`] waits for its end.
+    /// The log says every 5 seconds, at the level `info`, that the device is still at work.
+    pub timeout: Duration,
     /// Whether the device is created without optional features and extensions.
     #[cfg(feature = "__testing")]
     #[doc(hidden)]
@@ -46,6 +51,21 @@ pub struct GpuOptions {
     #[cfg(feature = "__testing")]
     #[doc(hidden)]
     pub unknown_driver: bool,
+}
+
+impl Default for GpuOptions {
+    fn default() -> GpuOptions {
+        GpuOptions {
+            device: None,
+            validation: false,
+            pipeline_cache: None,
+            timeout: Duration::from_secs(300),
+            #[cfg(feature = "__testing")]
+            least: false,
+            #[cfg(feature = "__testing")]
+            unknown_driver: false,
+        }
+    }
 }
 
 /// Each setter returns the same options with another value for one thing.
@@ -58,6 +78,11 @@ impl GpuOptions {
     /// Whether to load the Khronos validation layer with core and synchronization checks.
     pub fn validation(self, validation: bool) -> Self {
         GpuOptions { validation, ..self }
+    }
+
+    /// How long each sort or copy may take.
+    pub fn timeout(self, timeout: Duration) -> Self {
+        GpuOptions { timeout, ..self }
     }
 
     /// A file that keeps compiled pipelines from one run of a program to the next.
@@ -143,7 +168,7 @@ impl Gpu {
         if options.unknown_driver {
             physical.requirements = physical.requirements.map(Requirements::of_unknown_driver);
         }
-        let device = Device::new(&instance, &physical, options.pipeline_cache.as_deref())?;
+        let device = Device::new(&instance, &physical, options.pipeline_cache.as_deref(), options.timeout)?;
         let profile = &device.requirements.profile;
         log::info!("device {:?} ({}), chosen by {choice}", profile.name, profile.driver);
         let tuning = Tuning::for_device(profile);

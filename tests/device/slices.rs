@@ -2,10 +2,11 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::ops::Range;
+use std::time::Duration;
 
 use bytemuck::{Pod, Zeroable};
 use fastrand::Rng;
-use vksort::standalone::{Gpu, SegmentsOf};
+use vksort::standalone::{Gpu, GpuOptions, SegmentsOf};
 use vksort::{
     IndexFrom, Key, KeyField, KeyType, Order, Placement, Segments, SortRequest, SorterOptions, ValueType, key_field,
 };
@@ -397,8 +398,19 @@ fn sorters_are_kept() -> Result<(), Failed> {
     Ok(())
 }
 
+/// A sort that takes longer than it may is an error, after which the device is not used any more.
+fn slow_sorts_are_given_up() -> Result<(), Failed> {
+    let options = GpuOptions::default().timeout(Duration::ZERO);
+    let slow = Gpu::new(&options)?;
+    let mut keys: Vec<u32> = (0..1 << 20).rev().collect();
+    expect(slow.sort(&mut keys, Order::Ascending), &["did not finish", "within 0ns"])?;
+    expect(slow.sort(&mut [2u32, 1], Order::Ascending), &["an earlier submission"])?;
+    Ok(())
+}
+
 pub fn trials() -> Vec<Trial> {
     vec![
+        Trial::test("slow_sorts_are_given_up", slow_sorts_are_given_up),
         Trial::test("segments_of_words", segments_of_words),
         Trial::test("segments_of_bytes", segments_of_bytes),
         Trial::test("segments_of_doubles", segments_of_doubles),

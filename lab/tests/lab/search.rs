@@ -287,7 +287,7 @@ fn a_device_that_fails_ends_the_search() {
         fake.search(60).unwrap_err().downcast().unwrap()
     }
     fn lost() -> Failure {
-        Failure::Device(Error::Timeout { what: "the sort", seconds: 1 })
+        Failure::Device(Error::Timeout { what: "the sort", allowed: Duration::from_secs(1) })
     }
     let mut fake = Fake { fails: |tuning| (tuning.workgroup_size > 128).then(lost), ..Fake::new(bowl) };
     assert!(matches!(error_of(&mut fake), Error::Timeout { .. }));
@@ -454,6 +454,9 @@ fn equal_keys_keep_their_order_in_what_is_needed() {
 fn only_a_device_that_is_lost_ends_the_search() {
     let vulkan = |result| Error::Vulkan { call: "vkQueueSubmit", result };
     assert!(matches!(failure(vulkan(vk::Result::ERROR_DEVICE_LOST)), Failure::Device(_)));
-    assert!(matches!(failure(Error::Timeout { what: "the sort", seconds: 1 }), Failure::Device(_)));
+    assert!(matches!(
+        failure(Error::Timeout { what: "the sort", allowed: Duration::from_secs(1) }),
+        Failure::Device(_)
+    ));
     assert!(matches!(failure(vulkan(vk::Result::ERROR_INITIALIZATION_FAILED)), Failure::Refused(_)));
 }

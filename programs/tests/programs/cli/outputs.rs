@@ -3,10 +3,11 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Stdio;
+use std::time::Duration;
 
 use super::files::Dir;
 use super::{fail, run, sort, succeed, without_device};
-use vksort_testing::process::program;
+use vksort_testing::process::{program, run_within};
 
 #[test]
 fn an_output_that_is_a_link_to_no_file_stays_a_link() {
@@ -111,4 +112,25 @@ fn errors_that_cannot_be_printed_are_errors() {
         let status = program(name).arg("--no-such-flag").stdout(full()).stderr(full()).status().unwrap();
         assert_eq!(status.code(), Some(1), "{name}");
     }
+}
+
+/// What takes long says so in lines where no terminal shows a spinner: here keys that another program writes late.
+#[test]
+fn long_work_is_told_where_there_is_no_terminal() {
+    let dir = Dir::new("slow");
+    let (whole, pipe) = (dir.write("k.npy", "'|u1'", &[3], &[3, 1, 2]), dir.path("pipe.npy"));
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let out = dir.path("out.npy");
+    let late = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || {
+            std::thread::sleep(Duration::from_millis(10_500));
+            fs::write(pipe, fs::read(whole).unwrap()).unwrap();
+        }
+    });
+    let output = run_within(Duration::from_secs(60), program("sort").args(["--keys", &pipe, "--out-keys", &out]));
+    late.join().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && errors.lines().eq(["reading keys, for 10 s"]), "{errors}");
+    assert_eq!(dir.read("out.npy").1, [1, 2, 3]);
 }
