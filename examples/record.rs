@@ -96,7 +96,7 @@ fn run(flags: &Flags) -> Result<()> {
         if timestamps.is_some() {
             let mut ticks = vec![0u64; query_count as usize];
             device.get_query_pool_results(queries.pool, 0, &mut ticks, vk::QueryResultFlags::TYPE_64)?;
-            for step in sort.step_times(COUNT, &ticks, vulkan.timestamp_bits) {
+            for step in sort.step_times(COUNT, &ticks, vulkan.timestamp_bits)? {
                 println!("    {:<16} {:>9.1} us", step.name.to_string(), step.nanoseconds / 1e3);
             }
         }

@@ -159,6 +159,14 @@ pub enum Error {
         /// Queries needed.
         needed: u32,
     },
+    /// Fewer results of queries than the steps of the sort have.
+    #[error("there are {given} ticks, needed are {needed}, one for each query")]
+    TooFewTicks {
+        /// Ticks given.
+        given: usize,
+        /// Ticks needed.
+        needed: usize,
+    },
     /// Two slices that belong together differ in length.
     #[error("there are {given} values, needed are {needed}, one for each key")]
     LengthMismatch {

@@ -44,23 +44,26 @@ pub(crate) fn specialized(module: &Module) -> [bool; spec::LEN] {
     std::array::from_fn(|id| mask >> id & 1 == 1)
 }
 
-/// Fails for a key type whose feature is off.
-pub(crate) fn check(key: KeyType) -> Result<(), Error> {
-    check_built(key, MOST_KEY_WORDS)
+/// Fails for a key type whose feature is off. `fields` is the width of the fields that such keys are composed of, or 0.
+pub(crate) fn check(key: KeyType, fields: u32) -> Result<(), Error> {
+    check_built(key, fields, MOST_KEY_WORDS)
 }
 
 impl KeyType {
     /// Whether this build has the kernels for such keys: a cargo feature may be off.
     pub fn is_built(self) -> bool {
-        check(self).is_ok()
+        check(self, 0).is_ok()
     }
 }
 
-fn check_built(key: KeyType, most_words: u32) -> Result<(), Error> {
+fn check_built(key: KeyType, fields: u32, most_words: u32) -> Result<(), Error> {
     if key.words() <= most_words {
         return Ok(());
     }
-    let what = format!("sorting keys of type {}", key.name());
+    let what = match fields {
+        0 => format!("sorting keys of type {}", key.name()),
+        bits => format!("sorting records by fields of {bits} bits together"),
+    };
     Err(Error::MissingFeature { what, feature: feature_of_keys(key.words()) })
 }
 
@@ -81,14 +84,16 @@ mod tests {
     #[test]
     fn keys_without_kernels_are_refused_by_name() {
         for &key in KeyType::ALL {
-            assert!(check_built(key, 4).is_ok());
+            assert!(check_built(key, 0, 4).is_ok());
             assert_eq!(key.is_built(), key.words() <= MOST_KEY_WORDS);
             let (name, feature) = (key.name(), if key.bits() == 128 { "keys-128" } else { "keys-64" });
-            let missing =
-                format!("sorting keys of type {name} needs the cargo feature {feature} of vksort, which is off");
-            for most_words in [1, 2] {
-                let refused = check_built(key, most_words).map_err(|error| error.to_string());
-                assert_eq!(refused, if key.bits() > 32 * most_words { Err(missing.clone()) } else { Ok(()) });
+            let of_fields = "sorting records by fields of 96 bits together".into();
+            for (fields, what) in [(0, format!("sorting keys of type {name}")), (96, of_fields)] {
+                let missing = format!("{what} needs the cargo feature {feature} of vksort, which is off");
+                for most_words in [1, 2] {
+                    let refused = check_built(key, fields, most_words).map_err(|error| error.to_string());
+                    assert_eq!(refused, if key.bits() > 32 * most_words { Err(missing.clone()) } else { Ok(()) });
+                }
             }
         }
     }

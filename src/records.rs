@@ -6,6 +6,7 @@ use crate::abi;
 use crate::elements::{BitRange, BufferSizes, KeyOutput, ValueType};
 use crate::error::Error;
 use crate::key::{Key, KeyType, Order};
+use crate::modules;
 
 /// A field of a record that records are sorted by. [`key_field`](crate::key_field) makes it of a structure's field.
 ///
@@ -204,6 +205,9 @@ impl Records {
         };
         // A permutation needs no more of a record than its fields.
         let as_key = self.as_key().filter(|(key, ..)| key.is_built() && (!permutes || key.bits() <= composed.bits()));
+        if as_key.is_none() {
+            modules::check(composed, width)?;
+        }
         let (value, key_output) = match (permutes, as_key) {
             (true, _) => (ValueType::Index, KeyOutput::Discarded),
             (false, Some(_)) => (ValueType::None, KeyOutput::Sorted),

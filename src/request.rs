@@ -302,7 +302,7 @@ impl SortRequest {
 
     /// Checks what is said of keys.
     fn check_keys(&self) -> Result<(), Error> {
-        crate::modules::check(self.key)?;
+        crate::modules::check(self.key, 0)?;
         if let ValueType::Bytes(bytes) = self.value
             && !([1, 2].contains(&bytes) || bytes.is_multiple_of(4) && (1..=ValueType::MAX_BYTES).contains(&bytes))
         {

@@ -7,7 +7,7 @@ use ash::vk;
 
 use super::buffers::SortBuffers;
 use super::inner::SorterInner;
-use super::memory::{Beside, Checked, given, writes};
+use super::memory::{Beside, Checked, check_counted, given, writes};
 use super::pipelines::Layouts;
 use super::sorter::Sorter;
 use crate::error::{Context, Error};
@@ -82,7 +82,7 @@ impl Sorter {
     /// * [`Error::BufferPresence`] for a buffer that is missing or not used. A null handle is a missing buffer.
     /// * [`Error::TooManyElements`] for the elements of the capacity, [`Error::Unsupported`] for its segments: with the elements there may
     ///   be 2^32 - 1, of rows as many as the elements have, and as many as have words within the device's `maxStorageBufferRange`.
-    /// * [`Error::Unsupported`] for a count buffer of a sort whose capacity is 0.
+    /// * [`Error::Unsupported`] for a count buffer of a sort whose capacity, of elements or of segments, is 0.
     /// * [`Error::Vulkan`] when the driver fails.
     ///
     /// # Safety
@@ -114,9 +114,8 @@ impl BoundSort {
     pub(super) fn placed(sorter: &Sorter, buffers: &SortBuffers) -> Result<BoundSort, Error> {
         let sorter = Arc::clone(&sorter.inner);
         let plan = sorter.plan(buffers.capacity)?;
-        if given(buffers.count).is_some() && buffers.capacity.elements == 0 {
-            let what = "the capacity of a sort with a count on the device";
-            return Err(Error::unsupported(what, "0 elements", "at least 1"));
+        if given(buffers.count).is_some() {
+            check_counted(&plan)?;
         }
         let words = sorter.sort.segment_bytes(plan.segment_capacity);
         let beside = Beside {

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use ash::vk;
 
 use super::bind::BoundSort;
-use super::memory::writes;
+use super::memory::{check_counted, writes};
 use super::pipelines::Layouts;
 use super::segments::too_many_segments;
 use crate::abi;
@@ -252,7 +252,7 @@ impl BoundSort {
     ///
     /// * [`Error::TooManyElements`]: the count exceeds the capacity; of segments, [`Error::Unsupported`].
     /// * [`Error::BufferPresence`]: the count is on the device, and no count buffer was bound.
-    /// * [`Error::Unsupported`]: the sorter has a visitor.
+    /// * [`Error::Unsupported`]: the sorter has a visitor, or the count is on the device and the capacity is 0.
     ///
     /// # Safety
     ///
@@ -442,9 +442,12 @@ impl BoundSort {
     /// # Errors
     ///
     /// * [`Error::TooManyElements`]: the count is over the capacity; of segments, [`Error::Unsupported`].
-    /// * [`Error::BufferPresence`]: the count is on the device, and no count buffer was bound.
+    /// * [`Error::BufferPresence`]: the count is on the device, and no count buffer was bound; [`Error::Unsupported`] with a capacity of 0.
     pub fn check_count(&self, count: impl Into<Count>) -> Result<Count, Error> {
         let (count, most) = (count.into(), self.plan.most());
+        if count == Count::Device {
+            check_counted(&self.plan)?;
+        }
         match (count, self.sorter.sort.segments) {
             (Count::Host(given), Some(of)) if given > most && !of.counts_elements() => {
                 Err(too_many_segments(given, format!("up to {most}, the segment capacity")))
@@ -458,14 +461,20 @@ impl BoundSort {
     /// * `count`: the count that the sort was recorded with.
     /// * `ticks`: one 64-bit result per query of [`query_count`](Self::query_count), in order.
     /// * `valid_bits`: `timestampValidBits` of the queue family.
-    pub fn step_times(&self, count: impl Into<Count>, ticks: &[u64], valid_bits: u32) -> Vec<StepTime> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooFewTicks`]. More ticks than queries are not read.
+    pub fn step_times(&self, count: impl Into<Count>, ticks: &[u64], valid_bits: u32) -> Result<Vec<StepTime>, Error> {
+        let names = self.step_names(count);
+        if ticks.len() <= names.len() {
+            return Err(Error::TooFewTicks { given: ticks.len(), needed: names.len() + 1 });
+        }
         let mask = if valid_bits >= 64 { u64::MAX } else { (1 << valid_bits) - 1 };
         let period = f64::from(self.sorter.profile.timestamp_period_ns);
-        self.step_names(count)
-            .into_iter()
-            .zip(ticks.windows(2))
-            .map(|(name, pair)| StepTime { name, nanoseconds: (pair[1].wrapping_sub(pair[0]) & mask) as f64 * period })
-            .collect()
+        let time = |pair: &[u64]| (pair[1].wrapping_sub(pair[0]) & mask) as f64 * period;
+        let times = names.into_iter().zip(ticks.windows(2).map(time));
+        Ok(times.map(|(name, nanoseconds)| StepTime { name, nanoseconds }).collect())
     }
 
     /// Binds a visitor's resources for all steps: these disturb neither set 1 nor its push constants.

@@ -83,6 +83,16 @@ pub(super) struct Checked {
     stand_in: Info,
 }
 
+/// Refuses a capacity of 0 for a count on the device: whoever forgot it would sort nothing, without an error.
+pub(super) fn check_counted(plan: &Plan) -> Result<(), Error> {
+    let (what, given) = match (plan.capacity, plan.most()) {
+        (0, _) => ("capacity", "0 elements"),
+        (_, 0) => ("segment capacity", "0 segments"),
+        _ => return Ok(()),
+    };
+    Err(Error::unsupported(format!("the {what} of a sort with a count on the device"), given, "at least 1"))
+}
+
 impl Checked {
     pub fn new(sorter: &SorterInner, plan: &Plan, buffers: &SortBuffers, beside: Beside) -> Result<Checked, Error> {
         let sizes = sorter.buffer_sizes(Capacity { elements: plan.capacity, segments: plan.segment_capacity });

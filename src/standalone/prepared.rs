@@ -299,7 +299,7 @@ impl PreparedSort {
         let _running = unsafe { self.submit(count, record)? };
         let Some(queries) = &self.queries else { return Ok(Vec::new()) };
         let ticks = queries.ticks(self.bound.query_count(count))?;
-        Ok(self.bound.step_times(count, &ticks, device.timestamp_bits))
+        self.bound.step_times(count, &ticks, device.timestamp_bits)
     }
 
     /// Sorts as [`run`](Self::run) does. Returns the nanoseconds between a timestamp before the sort and one after it, as it takes in a

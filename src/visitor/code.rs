@@ -82,8 +82,7 @@ impl Visitor {
         let words = (self.words)(modules, request)?;
         if !self.dynamic_indexing && words.iter().any(|words| spirv::varies_in_buffers(words)) {
             let reason = "it indexes an array of storage buffers by a number that varies: enable \
-                          shaderStorageBufferArrayDynamicIndexing, and say so (Visitor::with_dynamic_indexing, in C \
-                          VKSORT_VISITOR_DYNAMIC_INDEXING)";
+                          shaderStorageBufferArrayDynamicIndexing, and say so by Visitor::with_dynamic_indexing";
             return Err(Error::Visitor { name: self.name.clone(), reason: reason.into() });
         }
         Ok(words)

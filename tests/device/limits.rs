@@ -137,6 +137,17 @@ fn no_elements_need_no_buffers() {
     let expected = "the capacity of a sort with a count on the device is 0 elements, allowed is at least 1";
     assert_eq!(refused, expected);
     sorter.check_buffers(&nothing.count(BufferRange::new(vk::Buffer::null(), 4))).unwrap();
+    // Also without a buffer for it, which would not help.
+    assert_eq!(sort.check_count(Count::Device).unwrap_err().to_string(), expected);
+
+    let of_rows = SortRequest::new(KeyType::U32).segments(vksort::Segments::Rows { stride: 10 });
+    let sorter = device.sorter(device.profile(), &of_rows, SorterOptions::default()).unwrap();
+    let keys = BufferRange::new(vk::Handle::from_raw(1), 40);
+    let forgotten = SortBuffers::new(10).keys(keys);
+    sorter.check_buffers(&forgotten).unwrap();
+    let refused = sorter.check_buffers(&forgotten.count(BufferRange::new(vk::Handle::from_raw(2), 4))).unwrap_err();
+    let expected = "the segment capacity of a sort with a count on the device is 0 segments, allowed is at least 1";
+    assert_eq!(refused.to_string(), expected);
 }
 
 fn ranges_are_held_against_the_device_s_limit_as_they_are_rounded() {

@@ -455,7 +455,13 @@ fn shared_scratch() -> Result<(), Failed> {
         let read = ran.map(|()| device.raw.get_query_pool_results(pool, queries.first, &mut ticks, flags));
         device.raw.destroy_query_pool(pool, None);
         read??;
-        let times = by_fields.step_times(capacity, &ticks, 64);
+        let times = by_fields.step_times(capacity, &ticks, 64)?;
+        let few = by_fields.step_times(capacity, &ticks[1..], 64).unwrap_err();
+        let given = ticks.len() - 1;
+        assert!(
+            matches!(few, vksort::Error::TooFewTicks { given: few, needed } if few == given && needed == given + 1),
+            "{few}"
+        );
         let names: Vec<_> = times.iter().map(|time| time.name.to_string()).collect();
         assert_eq!(names[0], "compose");
         assert_eq!((names.len() as u32 + 1, names.last().map(String::as_str)), (queries.count, Some("gather")));

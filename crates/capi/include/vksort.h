@@ -357,7 +357,7 @@ typedef struct {
 // The requirements of a buffer of a sort.
 typedef struct {
   // The minimum size of the range in bytes; 0 for a buffer that the sort does not use. Such a buffer must not be given, except
-  // for scratch. With capacity 0, buffers that the request has may be given or not. Vulkan has no buffers of 0 bytes.
+  // for scratch. With capacity 0, buffers that the request has may be given or not, but no count. Vulkan has no buffers of 0 bytes.
   VkDeviceSize size;
   // The alignment in bytes: the offset of the range is a multiple of it.
   VkDeviceSize alignment;
@@ -1022,11 +1022,12 @@ VksortResult vksortGetBufferRequirements(VksortSorter sorter,
 // - buffers: the ranges, in bytes, and the capacity, in elements; nothing of it is kept but the handles of the buffers,
 //   which belong to the caller and must outlive the sort.
 // - sort: a handle is written, which belongs to the caller until vksortDestroySort.
-// - With capacity 0 the buffers may be null, and the sort has no steps.
+// - With capacity 0 the buffers may be null, and the sort has no steps. It takes only the count 0: a count buffer is refused here, and
+//   VKSORT_COUNT_ON_DEVICE by vksortCmdSort.
 // - Any thread may call it at any time.
 //
-// Fails with VKSORT_ERROR_BUFFER, VKSORT_ERROR_TOO_MANY_ELEMENTS, VKSORT_ERROR_HANDLE for a sorter of segments, or the VkResult of
-// the driver.
+// Fails with VKSORT_ERROR_BUFFER, VKSORT_ERROR_TOO_MANY_ELEMENTS, VKSORT_ERROR_VALUE for a count buffer with capacity 0,
+// VKSORT_ERROR_HANDLE for a sorter of segments, or the VkResult of the driver.
 //
 // Duties of the caller:
 //
@@ -1069,7 +1070,8 @@ VksortResult vksortDestroySort(VksortSort sort);
 // - Sort, sorter and buffers must live until the commands have completed.
 //
 // When it fails, nothing is recorded: VKSORT_ERROR_TOO_MANY_ELEMENTS, VKSORT_ERROR_BUFFER for a count on the device without
-// a count buffer, VKSORT_ERROR_TOO_FEW_QUERIES, VKSORT_ERROR_VALUE for a sorter with a visitor.
+// a count buffer, VKSORT_ERROR_TOO_FEW_QUERIES, VKSORT_ERROR_VALUE for a sorter with a visitor, or a count on the device with
+// capacity 0.
 //
 // Duties of the caller:
 //
@@ -1140,7 +1142,8 @@ VksortResult vksortGetAlgorithm(VksortSort sort, uint64_t count, VksortAlgorithm
 // - steps: written; null to learn stepCount alone. Names end with a zero.
 // - Any thread may call it at any time.
 //
-// Returns VKSORT_INCOMPLETE when steps is too short for all; it then holds the first ones.
+// Returns VKSORT_INCOMPLETE when steps is too short for all; it then holds the first ones. Fails with VKSORT_ERROR_TOO_FEW_QUERIES
+// for fewer ticks than queries.
 //
 // Duties of the caller:
 //
@@ -1217,8 +1220,8 @@ VksortResult vksortGetSegmentBufferRequirements(VksortSorter sorter,
 // - sort: a handle is written, which belongs to the caller until vksortDestroySort. It has no algorithm and no verifier.
 // - Any thread may call it at any time.
 //
-// Fails as vksortBind; with VKSORT_ERROR_VALUE for more segments than there may be beside so many elements, and with
-// VKSORT_ERROR_HANDLE for a sorter of another kind.
+// Fails as vksortBind; with VKSORT_ERROR_VALUE for more segments than there may be beside so many elements, and for a count buffer with
+// capacity or segmentCapacity 0; with VKSORT_ERROR_HANDLE for a sorter of another kind.
 //
 // Duties of the caller:
 //

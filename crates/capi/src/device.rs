@@ -272,7 +272,7 @@ pub unsafe extern "C" fn create_requirements(
 /// - Any thread may call it, while no other thread uses these arrays.
 #[unsafe(export_name = "vksortDestroyRequirements")]
 pub extern "C" fn destroy_requirements(requirements: VksortRequirements) -> VksortResult {
-    run_unit("vksortDestroyRequirements", || REQUIREMENTS.remove(requirements))
+    run_unit("vksortDestroyRequirements", || REQUIREMENTS.remove("requirements", requirements))
 }
 
 /// Returns the extensions and features that a device must be created with.
@@ -290,7 +290,7 @@ pub unsafe extern "C" fn get_device_requirements(
     result: *mut VksortDeviceRequirements,
 ) -> VksortResult {
     run_unit("vksortGetDeviceRequirements", || {
-        let known = REQUIREMENTS.get(requirements)?;
+        let known = REQUIREMENTS.get("requirements", requirements)?;
         let value = VksortDeviceRequirements {
             struct_size: 0,
             extension_count: known.extensions.len() as u32,
@@ -320,7 +320,7 @@ pub unsafe extern "C" fn add_device_features(
     features: *mut VkPhysicalDeviceFeatures2<'static>,
 ) -> VksortResult {
     run_unit("vksortAddDeviceFeatures", || {
-        let known = REQUIREMENTS.get(requirements)?;
+        let known = REQUIREMENTS.get("requirements", requirements)?;
         check_pointer(features, "the pointer to features")?;
         let mut needed = VersionFeatures::from(known.requirements.features());
         // SAFETY: by this function's contract.
@@ -357,7 +357,7 @@ pub unsafe extern "C" fn check_device(
     info: *const VkDeviceCreateInfo<'static>,
 ) -> VksortResult {
     run_unit("vksortCheckDevice", || {
-        let known = REQUIREMENTS.get(requirements)?;
+        let known = REQUIREMENTS.get("requirements", requirements)?;
         // SAFETY: by this function's contract.
         let Enabled { extensions, features: VersionFeatures { v11, v12, v13 }, .. } = unsafe { Enabled::of(info)? };
         known.requirements.check_enabled(&extensions, &v11, &v12, &v13).map_err(Failure::from)

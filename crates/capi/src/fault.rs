@@ -19,8 +19,8 @@ pub(super) enum Fault {
     #[error("structSize of {name} is {given}, allowed is {allowed}")]
     StructSize { name: &'static str, given: usize, allowed: usize },
     /// A handle of vksort.
-    #[error("the handle is {given}, allowed is a living {kind}")]
-    Handle { given: String, kind: &'static str },
+    #[error("{what} is {given}, allowed is a living {kind}")]
+    Handle { what: &'static str, given: String, kind: &'static str },
     /// A sorter to share pipelines with.
     #[error("shareWith is a sorter of {given:?}, allowed is a sorter of device, {allowed:?}")]
     ForeignSorter { given: vk::Device, allowed: vk::Device },
@@ -35,9 +35,6 @@ pub(super) enum Fault {
         "the device was created without pushed descriptors, needed is the extension VK_KHR_push_descriptor or the feature pushDescriptor of VkPhysicalDeviceVulkan14Features"
     )]
     PushDescriptors,
-    /// Results of queries.
-    #[error("tickCount is {given}, needed are {needed}")]
-    TooFewTicks { given: u32, needed: u32 },
     /// A callback that sets a callback.
     #[error("the call comes from a log callback, allowed is a call from elsewhere")]
     CallInCallback,
@@ -58,7 +55,6 @@ impl Fault {
             Fault::Handle { .. } | Fault::ForeignSorter { .. } => VKSORT_ERROR_HANDLE,
             Fault::AbsentFunction { .. } => VKSORT_ERROR_MISSING_FUNCTION,
             Fault::MissingStructures { .. } | Fault::PushDescriptors => VKSORT_ERROR_NOT_ENABLED,
-            Fault::TooFewTicks { .. } => VKSORT_ERROR_TOO_FEW_QUERIES,
             Fault::CallInCallback | Fault::OtherLogger => VKSORT_ERROR_LOGGER,
             Fault::Panic(_) => VKSORT_ERROR_INTERNAL,
         }

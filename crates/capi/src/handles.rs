@@ -30,10 +30,10 @@ impl<T> Register<T> {
         std::ptr::without_provenance_mut(handle)
     }
 
-    /// The object of a handle; it stays while the result is held, even if another thread destroys the handle.
-    pub fn get<H>(&self, handle: *mut H) -> Result<Arc<T>, Failure> {
+    /// The object of a handle, which `what` names as the caller does; it stays while the result is held, even if another thread destroys the handle.
+    pub fn get<H>(&self, what: &'static str, handle: *mut H) -> Result<Arc<T>, Failure> {
         let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
-        live.get(&handle.addr()).cloned().ok_or_else(|| self.unknown(handle))
+        live.get(&handle.addr()).cloned().ok_or_else(|| self.unknown(what, handle))
     }
 
     /// An object that a living handle has, if one is as wanted.
@@ -43,19 +43,19 @@ impl<T> Register<T> {
     }
 
     /// Destroys a handle. Null is a no-op.
-    pub fn remove<H>(&self, handle: *mut H) -> Result<(), Failure> {
+    pub fn remove<H>(&self, what: &'static str, handle: *mut H) -> Result<(), Failure> {
         if handle.is_null() {
             return Ok(());
         }
         let removed = self.live.write().unwrap_or_else(PoisonError::into_inner).remove(&handle.addr());
-        removed.map(drop).ok_or_else(|| self.unknown(handle))
+        removed.map(drop).ok_or_else(|| self.unknown(what, handle))
     }
 
-    fn unknown<H>(&self, handle: *mut H) -> Failure {
+    fn unknown<H>(&self, what: &'static str, handle: *mut H) -> Failure {
         let given = match handle.is_null() {
             true => "null".to_string(),
             false => format!("{:#x}, which is destroyed, of another kind or was never one", handle.addr()),
         };
-        Fault::Handle { given, kind: self.name }.into()
+        Fault::Handle { what, given, kind: self.name }.into()
     }
 }

@@ -9,6 +9,7 @@
 //! * Structures begin with their size, so that fields can be added at the end (`structs`).
 //! * Enumerations are integers, because a value outside a Rust enumeration is undefined behaviour.
 //! * Nothing unwinds into the caller (`outcome`).
+//! * Texts have the names of C (`words`).
 //! * Messages go to a callback of the caller's, if the process has no other logger (`log`).
 #![allow(unsafe_code)]
 #![allow(non_camel_case_types, non_upper_case_globals, reason = "names are those of C")]
@@ -28,3 +29,4 @@ pub mod types;
 pub mod verify;
 pub mod visitor;
 pub mod vrdx;
+mod words;

@@ -10,6 +10,7 @@ use super::fault::Fault;
 use super::names::one_of;
 use super::outcome::{c_text, run_unit};
 use super::types::*;
+use super::words::in_c;
 
 /// Takes a message. The text is UTF-8 with a zero at its end, and is valid during the call.
 ///
@@ -58,7 +59,7 @@ impl Log for Logger {
         if !self.enabled(record.metadata()) {
             return;
         }
-        let text = c_text(record.args().to_string());
+        let text = c_text(in_c(record.args().to_string()));
         if INSIDE.replace(true) {
             return;
         }

@@ -9,6 +9,7 @@ use vksort::Error;
 
 use super::fault::Fault;
 use super::types::*;
+use super::words;
 
 /// A code and the text about the fault.
 pub(super) struct Failure {
@@ -45,14 +46,14 @@ impl From<Error> for Failure {
             | Error::MissingUsage { .. }
             | Error::BufferPresence { .. } => VKSORT_ERROR_BUFFER,
             Error::ForeignPipelines { .. } => VKSORT_ERROR_HANDLE,
-            Error::TooFewQueries { .. } => VKSORT_ERROR_TOO_FEW_QUERIES,
+            Error::TooFewQueries { .. } | Error::TooFewTicks { .. } => VKSORT_ERROR_TOO_FEW_QUERIES,
             Error::Visitor { .. } => VKSORT_ERROR_VISITOR,
             // Codes of success are positive.
             Error::Vulkan { result, .. } if result.as_raw() < 0 => result.as_raw(),
             // What is left belongs to devices that vksort owns, and faults of its own.
             _ => VKSORT_ERROR_INTERNAL,
         };
-        Failure { code, text: error.to_string() }
+        Failure { code, text: words::of_error(&error) }
     }
 }
 

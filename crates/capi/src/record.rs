@@ -27,7 +27,7 @@ impl Bound {
     pub fn elements(&self) -> Result<&BoundSort, Failure> {
         if self.of_segments {
             let given = "a VksortSort of segments, which has no algorithm, verifier or visitor".into();
-            return Err(Fault::Handle { given, kind: "VksortSort of vksortBind" }.into());
+            return Err(Fault::Handle { what: "sort", given, kind: "VksortSort of vksortBind" }.into());
         }
         Ok(&self.sort)
     }
@@ -63,11 +63,12 @@ pub(super) fn range_of(range: &VksortBufferRange) -> Result<Option<BufferRange>,
 /// - buffers: the ranges, in bytes, and the capacity, in elements; nothing of it is kept but the handles of the buffers,
 ///   which belong to the caller and must outlive the sort.
 /// - sort: a handle is written, which belongs to the caller until vksortDestroySort.
-/// - With capacity 0 the buffers may be null, and the sort has no steps.
+/// - With capacity 0 the buffers may be null, and the sort has no steps. It takes only the count 0: a count buffer is refused here, and
+///   VKSORT_COUNT_ON_DEVICE by vksortCmdSort.
 /// - Any thread may call it at any time.
 ///
-/// Fails with VKSORT_ERROR_BUFFER, VKSORT_ERROR_TOO_MANY_ELEMENTS, VKSORT_ERROR_HANDLE for a sorter of segments, or the VkResult of
-/// the driver.
+/// Fails with VKSORT_ERROR_BUFFER, VKSORT_ERROR_TOO_MANY_ELEMENTS, VKSORT_ERROR_VALUE for a count buffer with capacity 0,
+/// VKSORT_ERROR_HANDLE for a sorter of segments, or the VkResult of the driver.
 ///
 /// # Safety
 ///
@@ -101,7 +102,7 @@ pub(super) unsafe fn bind_to(
     let given = unsafe { read(buffers)? };
     // SAFETY: as above.
     unsafe { put(sort, std::ptr::null_mut())? };
-    let made = SORTERS.get(sorter)?;
+    let made = SORTERS.get("sorter", sorter)?;
     let mut buffers = SortBuffers::new(given.capacity)
         .keys(range_of(&given.keys)?)
         .values(range_of(&given.values)?)
@@ -128,7 +129,7 @@ pub(super) unsafe fn bind_to(
 ///   returns.
 #[unsafe(export_name = "vksortDestroySort")]
 pub extern "C" fn destroy_sort(sort: VksortSort) -> VksortResult {
-    run_unit("vksortDestroySort", || SORTS.remove(sort))
+    run_unit("vksortDestroySort", || SORTS.remove("sort", sort))
 }
 
 /// Records a sort of the first `count` elements. Nothing is allocated or submitted, and no work of the device is waited for; handles
@@ -153,7 +154,8 @@ pub extern "C" fn destroy_sort(sort: VksortSort) -> VksortResult {
 /// - Sort, sorter and buffers must live until the commands have completed.
 ///
 /// When it fails, nothing is recorded: VKSORT_ERROR_TOO_MANY_ELEMENTS, VKSORT_ERROR_BUFFER for a count on the device without
-/// a count buffer, VKSORT_ERROR_TOO_FEW_QUERIES, VKSORT_ERROR_VALUE for a sorter with a visitor.
+/// a count buffer, VKSORT_ERROR_TOO_FEW_QUERIES, VKSORT_ERROR_VALUE for a sorter with a visitor, or a count on the device with
+/// capacity 0.
 ///
 /// # Safety
 ///
@@ -239,7 +241,7 @@ unsafe fn record(
             Some(QueryRange::new(pool, first, count))
         }
     };
-    let (bound, count) = (SORTS.get(sort)?, count_of(count)?);
+    let (bound, count) = (SORTS.get("sort", sort)?, count_of(count)?);
     // SAFETY: command buffer, barriers, queries and resources are as both functions ask, by this function's contract.
     unsafe {
         match (timestamps, resources) {
@@ -265,7 +267,7 @@ unsafe fn record(
 #[unsafe(export_name = "vksortGetQueryCount")]
 pub unsafe extern "C" fn get_query_count(sort: VksortSort, count: u64, queries: *mut u32) -> VksortResult {
     run_unit("vksortGetQueryCount", || {
-        let bound = SORTS.get(sort)?;
+        let bound = SORTS.get("sort", sort)?;
         let count = bound.check_count(count)?;
         // SAFETY: by this function's contract.
         unsafe { put(queries, bound.sort.query_count(count)) }
@@ -284,7 +286,7 @@ pub unsafe extern "C" fn get_query_count(sort: VksortSort, count: u64, queries: 
 #[unsafe(export_name = "vksortGetAlgorithm")]
 pub unsafe extern "C" fn get_algorithm(sort: VksortSort, count: u64, algorithm: *mut VksortAlgorithm) -> VksortResult {
     run_unit("vksortGetAlgorithm", || {
-        let bound = SORTS.get(sort)?;
+        let bound = SORTS.get("sort", sort)?;
         let sort = bound.elements()?;
         let elements = match bound.check_count(count)? {
             Count::Host(count) => count,
@@ -305,7 +307,8 @@ pub unsafe extern "C" fn get_algorithm(sort: VksortSort, count: u64, algorithm: 
 /// - steps: written; null to learn stepCount alone. Names end with a zero.
 /// - Any thread may call it at any time.
 ///
-/// Returns VKSORT_INCOMPLETE when `steps` is too short for all; it then holds the first ones.
+/// Returns VKSORT_INCOMPLETE when `steps` is too short for all; it then holds the first ones. Fails with VKSORT_ERROR_TOO_FEW_QUERIES
+/// for fewer ticks than queries.
 ///
 /// # Safety
 ///
@@ -322,7 +325,7 @@ pub unsafe extern "C" fn get_step_times(
     steps: *mut VksortStepTime,
 ) -> VksortResult {
     run("vksortGetStepTimes", || {
-        let bound = SORTS.get(sort)?;
+        let bound = SORTS.get("sort", sort)?;
         let count = bound.check_count(count)?;
         check_pointer(step_count, "the pointer to stepCount")?;
         let needed = bound.sort.query_count(count);
@@ -333,14 +336,11 @@ pub unsafe extern "C" fn get_step_times(
         }
         check_pointer(steps, "the pointer to steps")?;
         check_pointer(ticks, "the pointer to ticks")?;
-        if tick_count < needed {
-            return Err(Fault::TooFewTicks { given: tick_count, needed }.into());
-        }
-        // SAFETY: there are as many, and more than needed, by this function's contract and the check.
-        let ticks = unsafe { std::slice::from_raw_parts(ticks, needed as usize) };
+        // SAFETY: there are as many by this function's contract.
+        let ticks = unsafe { std::slice::from_raw_parts(ticks, needed.min(tick_count) as usize) };
         // SAFETY: it is readable by this function's contract.
         let room = unsafe { *step_count } as usize;
-        let times = bound.sort.step_times(count, ticks, valid_bits);
+        let times = bound.sort.step_times(count, ticks, valid_bits)?;
         for (index, time) in times.iter().take(room).enumerate() {
             let mut name = [0; VKSORT_STEP_NAME_SIZE];
             // The last byte stays zero; a longer name would be cut.

@@ -59,7 +59,7 @@ pub unsafe extern "C" fn get_segment_properties(
     properties: *mut VksortSegmentProperties,
 ) -> VksortResult {
     run_unit("vksortGetSegmentProperties", || {
-        let made = SORTERS.get(sorter)?;
+        let made = SORTERS.get("sorter", sorter)?;
         // A sorter of segments has limits.
         made.sorter(true)?.segments().map_or(Ok(()), |limits| {
             let value = VksortSegmentProperties {
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn get_segment_buffer_requirements(
     run_unit("vksortGetSegmentBufferRequirements", || {
         check_pointer(segments, "the pointer to segments")?;
         let capacity = Capacity::new(capacity).segments(segment_capacity);
-        let (value, words) = needs_of(SORTERS.get(sorter)?.sorter(true)?, capacity)?;
+        let (value, words) = needs_of(SORTERS.get("sorter", sorter)?.sorter(true)?, capacity)?;
         // SAFETY: by this function's contract, here and below.
         unsafe { write(requirements, &value)? };
         // SAFETY: as above.
@@ -117,8 +117,8 @@ pub unsafe extern "C" fn get_segment_buffer_requirements(
 /// - sort: a handle is written, which belongs to the caller until vksortDestroySort. It has no algorithm and no verifier.
 /// - Any thread may call it at any time.
 ///
-/// Fails as vksortBind; with VKSORT_ERROR_VALUE for more segments than there may be beside so many elements, and with
-/// VKSORT_ERROR_HANDLE for a sorter of another kind.
+/// Fails as vksortBind; with VKSORT_ERROR_VALUE for more segments than there may be beside so many elements, and for a count buffer with
+/// capacity or segmentCapacity 0; with VKSORT_ERROR_HANDLE for a sorter of another kind.
 ///
 /// # Safety
 ///

@@ -32,7 +32,7 @@ impl Made {
                 ("a VksortSorter of segments, which vksortBindSegments takes", "VksortSorter of vksortCreateSorter")
             }
         };
-        Err(Fault::Handle { given: given.into(), kind }.into())
+        Err(Fault::Handle { what: "sorter", given: given.into(), kind }.into())
     }
 }
 
@@ -137,13 +137,13 @@ pub(super) unsafe fn create(
     check_flags("flags of VksortSorterInfo", info.flags, VKSORT_SORTER_LABELS)?;
     // SAFETY: it is null or writable, by this function's contract.
     unsafe { put(sorter, std::ptr::null_mut())? };
-    let known = REQUIREMENTS.get(info.requirements)?;
+    let known = REQUIREMENTS.get("requirements of VksortSorterInfo", info.requirements)?;
     // SAFETY: the structures that it points to are as the function asks, by this function's contract.
     let (request, options) = complete(unsafe { request::request(&info)? }, SorterOptions::default())?;
     let pipelines = match info.share_with.is_null() {
         true => Arc::default(),
         false => {
-            let other = SORTERS.get(info.share_with)?;
+            let other = SORTERS.get("shareWith", info.share_with)?;
             if other.device != info.device {
                 return Err(Fault::ForeignSorter { given: other.device, allowed: info.device }.into());
             }
@@ -182,7 +182,7 @@ pub(super) unsafe fn create(
 ///   returns.
 #[unsafe(export_name = "vksortDestroySorter")]
 pub extern "C" fn destroy_sorter(sorter: VksortSorter) -> VksortResult {
-    run_unit("vksortDestroySorter", || SORTERS.remove(sorter))
+    run_unit("vksortDestroySorter", || SORTERS.remove("sorter", sorter))
 }
 
 /// Returns the properties of a sorter.
@@ -199,7 +199,7 @@ pub unsafe extern "C" fn get_sorter_properties(
     properties: *mut VksortSorterProperties,
 ) -> VksortResult {
     run_unit("vksortGetSorterProperties", || {
-        let sorter = &SORTERS.get(sorter)?.sorter;
+        let sorter = &SORTERS.get("sorter", sorter)?.sorter;
         let max_count = sorter.max_count();
         let addressed = sorter.access() == Access::Addresses;
         let value = VksortSorterProperties {
@@ -233,7 +233,7 @@ pub unsafe extern "C" fn get_buffer_requirements(
     requirements: *mut VksortBufferRequirements,
 ) -> VksortResult {
     run_unit("vksortGetBufferRequirements", || {
-        let (value, _) = needs_of(SORTERS.get(sorter)?.sorter(false)?, capacity.into())?;
+        let (value, _) = needs_of(SORTERS.get("sorter", sorter)?.sorter(false)?, capacity.into())?;
         // SAFETY: by this function's contract.
         unsafe { write(requirements, &value) }
     })

@@ -300,7 +300,7 @@ pub struct VksortSorterProperties {
 #[derive(Clone, Copy, Debug)]
 pub struct VksortBufferNeed {
     /// The minimum size of the range in bytes; 0 for a buffer that the sort does not use. Such a buffer must not be given, except
-    /// for scratch. With capacity 0, buffers that the request has may be given or not. Vulkan has no buffers of 0 bytes.
+    /// for scratch. With capacity 0, buffers that the request has may be given or not, but no count. Vulkan has no buffers of 0 bytes.
     pub size: VkDeviceSize,
     /// The alignment in bytes: the offset of the range is a multiple of it.
     pub alignment: VkDeviceSize,

@@ -22,7 +22,7 @@ static VERIFIERS: Register<Verifier> = Register::new("VksortVerifier");
 #[unsafe(export_name = "vksortGetReportSize")]
 pub unsafe extern "C" fn get_report_size(sort: VksortSort, size: *mut u64) -> VksortResult {
     run_unit("vksortGetReportSize", || {
-        let sort = SORTS.get(sort)?;
+        let sort = SORTS.get("sort", sort)?;
         // SAFETY: by this function's contract.
         unsafe { put(size, sort.elements()?.report_size()) }
     })
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn create_verifier(
         check_pointer(report, "the pointer to report")?;
         // SAFETY: it is aligned, and leads to a range by this function's contract.
         let report = range_of(unsafe { &*report })?.unwrap_or(BufferRange::new(Buffer::null(), 0));
-        let sort = SORTS.get(sort)?;
+        let sort = SORTS.get("sort", sort)?;
         // SAFETY: by this function's contract; it is writable, as it was above.
         unsafe { put(verifier, VERIFIERS.add(sort.elements()?.verifier(report)?)) }
     })
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn create_verifier(
 ///   returns.
 #[unsafe(export_name = "vksortDestroyVerifier")]
 pub extern "C" fn destroy_verifier(verifier: VksortVerifier) -> VksortResult {
-    run_unit("vksortDestroyVerifier", || VERIFIERS.remove(verifier))
+    run_unit("vksortDestroyVerifier", || VERIFIERS.remove("verifier", verifier))
 }
 
 /// Records the first half of a verifier, directly before vksortCmdSort, after the barriers for it.
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn cmd_verify_before(
 ) -> VksortResult {
     run_unit("vksortCmdVerifyBefore", || {
         check_handle(command_buffer, "commandBuffer", "VkCommandBuffer")?;
-        let (verifier, count) = (VERIFIERS.get(verifier)?, count_of(count)?);
+        let (verifier, count) = (VERIFIERS.get("verifier", verifier)?, count_of(count)?);
         // SAFETY: by this function's contract.
         unsafe { verifier.record_before(command_buffer, count)? };
         Ok(())
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn cmd_verify_after(
 ) -> VksortResult {
     run_unit("vksortCmdVerifyAfter", || {
         check_handle(command_buffer, "commandBuffer", "VkCommandBuffer")?;
-        let (verifier, count) = (VERIFIERS.get(verifier)?, count_of(count)?);
+        let (verifier, count) = (VERIFIERS.get("verifier", verifier)?, count_of(count)?);
         // SAFETY: by this function's contract.
         unsafe { verifier.record_after(command_buffer, count)? };
         Ok(())

@@ -139,7 +139,7 @@ pub unsafe extern "C" fn create(info: *const VksortVrdxInfo, sorter: *mut Vksort
 ///   returns.
 #[unsafe(export_name = "vksortVrdxDestroy")]
 pub extern "C" fn destroy(sorter: VksortVrdx) -> VksortResult {
-    run_unit("vksortVrdxDestroy", || SORTERS.remove(sorter))
+    run_unit("vksortVrdxDestroy", || SORTERS.remove("sorter", sorter))
 }
 
 /// Returns the size of a storage buffer that is enough for every sort of up to `maxElementCount` elements.
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn get_storage_requirements(
     usage: *mut VkFlags,
 ) -> VksortResult {
     run_unit("vksortVrdxGetStorageRequirements", || {
-        let made = SORTERS.get(sorter)?;
+        let made = SORTERS.get("sorter", sorter)?;
         if key_value > 1 {
             return Err(Failure::value("keyValue", key_value, "0 or 1"));
         }
@@ -206,7 +206,7 @@ pub unsafe extern "C" fn cmd_sort(
 ) -> VksortResult {
     run_unit("vksortVrdxCmdSort", || {
         check_handle(command_buffer, "commandBuffer", "VkCommandBuffer")?;
-        let made = SORTERS.get(sorter)?;
+        let made = SORTERS.get("sorter", sorter)?;
         // SAFETY: by this function's contract, here and below.
         let given = unsafe { read(info)? };
         check_flags("reserved of VksortVrdxSort", given.reserved, 0)?;

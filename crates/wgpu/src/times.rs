@@ -81,7 +81,7 @@ impl StepTimes {
             Err(vk::Result::NOT_READY) => Ok(None),
             read => {
                 read.map_err(Error::vulkan("vkGetQueryPoolResults"))?;
-                Ok(Some(sort.sort.step_times(*count, &ticks, *valid_bits)))
+                Ok(Some(sort.sort.step_times(*count, &ticks, *valid_bits)?))
             }
         }
     }

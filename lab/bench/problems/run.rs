@@ -157,7 +157,7 @@ impl Ready {
             let more = self.planned.stands_for;
             if stepped {
                 let ticks = times.ticks.unwrap_or_default();
-                self.measured.add_steps(self.sorts[0].step_times(count, &ticks, timer.bits()));
+                self.measured.add_steps(self.sorts[0].step_times(count, &ticks, timer.bits())?);
                 return Ok(());
             }
             self.measured.gpu.extend(times.ticks.map(|ticks| more * timer.nanoseconds(&ticks)));

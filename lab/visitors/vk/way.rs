@@ -328,7 +328,7 @@ impl Way {
             for (part, range) in self.parts.iter().zip(ranges) {
                 let ticks = &ticks[range.first as usize..][..range.count as usize];
                 let named = |name: String| part.role.name().map_or(name, str::to_string);
-                let times = part.sort.step_times(*count, ticks, bits);
+                let times = part.sort.step_times(*count, ticks, bits)?;
                 steps.extend(times.into_iter().map(|step| (named(step.name.to_string()), step.nanoseconds)));
             }
             // Software drivers have no gap between steps, and a GPU's clock leaves out the submission.

@@ -314,7 +314,7 @@ int main(int argc, char **argv)
     /* What is wrong has a text, and records nothing. */
     begin(&vulkan);
     vrdxCmdSort(vulkan.commands, VK_NULL_HANDLE, 1, storage.buffer, 0, storage.buffer, 256, VK_NULL_HANDLE, 0);
-    expectFailure("the handle is null");
+    expectFailure("sorter is null");
     vrdxCmdSort(vulkan.commands, sorter, 1, VK_NULL_HANDLE, 0, storage.buffer, 0, VK_NULL_HANDLE, 0);
     expectFailure("keysBuffer is absent");
     vrdxCmdSortKeyValue(vulkan.commands, sorter, 5000, storage.buffer, 0, storage.buffer, 256, storage.buffer, 1 << 16,

@@ -40,7 +40,11 @@ fn null_pointers_and_handles_are_refused() {
     let bad = VksortSorterInfo { device: vk::Device::null(), ..good };
     refused(c!(create_sorter(&bad, &mut sorter)), pointer, &["device is null"]);
     let bad = VksortSorterInfo { requirements: null_mut(), ..good };
-    refused(c!(create_sorter(&bad, &mut sorter)), VKSORT_ERROR_HANDLE, &["handle is null", "VksortRequirements"]);
+    refused(
+        c!(create_sorter(&bad, &mut sorter)),
+        VKSORT_ERROR_HANDLE,
+        &["requirements of VksortSorterInfo is null", "VksortRequirements"],
+    );
     assert!(sorter.is_null());
 
     let handle = VKSORT_ERROR_HANDLE;
@@ -52,10 +56,10 @@ fn null_pointers_and_handles_are_refused() {
     refused(c!(get_sorter_properties(null_mut(), &mut properties)), handle, &["VksortSorter"]);
     let mut sort = null_mut();
     refused(c!(bind(null_mut(), null(), &mut sort)), pointer, &["VksortBuffers is null"]);
-    refused(c!(bind(null_mut(), &sized!(VksortBuffers {}), &mut sort)), handle, &["VksortSorter"]);
+    refused(c!(bind(null_mut(), &sized!(VksortBuffers {}), &mut sort)), handle, &["sorter is null", "VksortSorter"]);
     refused(c!(cmd_sort(vk::CommandBuffer::null(), null_mut(), 1, null())), pointer, &["commandBuffer is null"]);
     refused(c!(cmd_sort(vulkan.commands(), null_mut(), 1, null())), handle, &["VksortSort"]);
-    refused(c!(get_query_count(null_mut(), 1, &mut number)), handle, &["VksortSort"]);
+    refused(c!(get_query_count(null_mut(), 1, &mut number)), handle, &["sort is null", "VksortSort"]);
     refused(c!(get_algorithm(null_mut(), 1, &mut number)), handle, &["VksortSort"]);
     refused(c!(get_step_times(null_mut(), 1, 0, null(), 64, &mut number, null_mut())), handle, &["VksortSort"]);
     refused(c!(vrdx::create(null(), null_mut())), pointer, &["VksortVrdxInfo is null"]);
@@ -285,6 +289,8 @@ fn no_elements_need_no_buffers() {
             let sort = bound(sorter, &buffers);
             vulkan.run(|commands| done(c!(cmd_sort(commands, sort, 0, null()))));
             refused(c!(cmd_sort(vulkan.commands(), sort, 1, null())), VKSORT_ERROR_TOO_MANY_ELEMENTS, &["1", "0"]);
+            let code = c!(cmd_sort(vulkan.commands(), sort, VKSORT_COUNT_ON_DEVICE, null()));
+            refused(code, VKSORT_ERROR_VALUE, &["capacity of a sort with a count on the device is 0 elements"]);
             done(destroy_sort(sort));
         }
         let buffers = VksortBuffers { capacity: 1, ..none };
@@ -323,13 +329,16 @@ fn buffers_and_counts_that_do_not_fit_are_refused() {
         (VksortBuffers { keys: absent, ..good }, "keys is absent"),
         (VksortBuffers { values: absent, ..good }, "values is absent"),
         (VksortBuffers { scratch: absent, ..good }, "scratch is absent"),
-        (VksortBuffers { keys_out: good.count, ..good }, "keys_out is present"),
+        (VksortBuffers { keys_out: good.count, ..good }, "keysOut is present"),
         (VksortBuffers { keys: range(good.keys, |range| range.size -= 4), ..good }, "keys has 199996 bytes"),
         (VksortBuffers { scratch: range(good.scratch, |range| range.size = 0), ..good }, "scratch has 0 bytes"),
         (VksortBuffers { keys: range(good.keys, |range| range.offset = 1), ..good }, "starts at byte 1"),
         (VksortBuffers { keys: range(good.keys, |range| range.offset = u64::MAX), ..good }, "18446744073709551615"),
         (VksortBuffers { values: good.keys, ..good }, "overlap"),
-        (VksortBuffers { keys: range(good.keys, |range| range.usage = 1), ..good }, "TRANSFER_SRC"),
+        (
+            VksortBuffers { keys: range(good.keys, |range| range.usage = 1), ..good },
+            "usage VK_BUFFER_USAGE_TRANSFER_SRC_BIT, needed is VK_BUFFER_USAGE_STORAGE_BUFFER_BIT",
+        ),
     ];
     let mut sort = null_mut();
     for (buffers, part) in bad {
@@ -365,7 +374,7 @@ fn buffers_and_counts_that_do_not_fit_are_refused() {
     refused(c!(cmd_sort(commands, sort, capacity.into(), &queries)), VKSORT_ERROR_VALUE, &["timestamps"]);
     let mut steps = 0;
     let code = c!(get_step_times(sort, 1, 0, [0].as_ptr(), 64, &mut steps, [].as_mut_ptr()));
-    refused(code, VKSORT_ERROR_TOO_FEW_QUERIES, &["tickCount is 0"]);
+    refused(code, VKSORT_ERROR_TOO_FEW_QUERIES, &["there are 0 ticks"]);
     // No elements are sorted by no steps.
     vulkan.run(|commands| done(c!(cmd_sort(commands, sort, 0, null()))));
 }

@@ -320,6 +320,10 @@ fn segments_beyond_their_capacity_are_refused() {
     let (buffers, _) = buffers_for(&needs, 100);
     let mut sort = null_mut();
     let none = sized!(VksortSegmentBuffers { segment_capacity: 9 });
+    let forgotten = VksortBuffers { count: vulkan().buffer(4, need.usage).0, ..buffers };
+    let parts = ["segment capacity of a sort with a count on the device is 0 segments", "at least 1"];
+    let zeroed = sized!(VksortSegmentBuffers {});
+    refused(c!(bind_segments(sorter, &forgotten, &zeroed, &mut sort)), VKSORT_ERROR_VALUE, &parts);
     let parts = ["buffer segments is absent"];
     refused(c!(bind_segments(sorter, &buffers, &none, &mut sort)), VKSORT_ERROR_BUFFER, &parts);
     let (range, _) = vulkan().buffer(40, need.usage);

@@ -419,7 +419,7 @@ fn resources_that_do_not_fit_are_refused() {
     let short = VksortVisitorResources { struct_size: 8, ..good };
     refused(record(sort, 10, &short), VKSORT_ERROR_STRUCT, &["VksortVisitorResources is 8"]);
     refused(record(sort, 1_001, &good), VKSORT_ERROR_TOO_MANY_ELEMENTS, &["1001", "1000"]);
-    refused(record(null_mut(), 10, &good), VKSORT_ERROR_HANDLE, &["handle is null", "VksortSort"]);
+    refused(record(null_mut(), 10, &good), VKSORT_ERROR_HANDLE, &["sort is null", "VksortSort"]);
     refused(record(sorter.cast(), 10, &good), VKSORT_ERROR_HANDLE, &["of another kind"]);
     let code = c!(cmd_sort_visited(commands, sort, 10, null(), null()));
     refused(code, VKSORT_ERROR_POINTER, &["VksortVisitorResources is null"]);
