@@ -13,7 +13,7 @@ use std::env;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
-use std::process::ExitCode;
+use std::process::{ExitCode, Termination};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{OnceLock, mpsc};
 use std::thread;
@@ -226,16 +226,17 @@ pub fn progress(what: &'static str, total: u64) -> ProgressBar {
     ProgressBar::new(total).with_style(style).with_message(what).with_finish(ProgressFinish::AndClear)
 }
 
-/// Runs a program: errors end as one line on stderr and exit code 1. `RUST_LOG=info` tells more.
-pub fn run(main: fn() -> anyhow::Result<()>) -> ExitCode {
+/// Runs a program, which may end with an exit code of its own: errors end as one line on stderr and exit code 1. `RUST_LOG=info`
+/// tells more.
+pub fn run<T: Termination>(main: fn() -> anyhow::Result<T>) -> ExitCode {
     // Errors are reported once, at the end.
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("off")).init();
-    let ended = main().and_then(|()| match PRINTING.get() {
+    let ended = main().and_then(|ended| match PRINTING.get() {
         Some(error) => Err(anyhow!("writing to stdout: {error}")),
-        None => Ok(()),
+        None => Ok(ended),
     });
     match ended {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(ended) => ended.report(),
         Err(error) => {
             let text = format!("{error:#}");
             let line: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();

@@ -6,6 +6,7 @@ mod memory;
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use cpu_time::ProcessTime;
 use memory::{Memory, Pattern};
 use vksort::ash::vk::{api_version_major, api_version_minor, api_version_patch};
 use vksort::standalone::{Gpu, Sorter};
@@ -17,11 +18,11 @@ use vksort::{
 /// Options of a self-test.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The seed of the keys. The same seed on the same device repeats every sort.
+    /// The seed of the keys, and of the order of kinds. The same seed on the same device repeats every sort.
     pub seed: u64,
-    /// No kind of sort begins after this time. The report names those that did not run. A sort of most kinds takes less than a
-    /// second, and compiling its pipelines up to a few.
-    pub limit: Duration,
+    /// No kind of sort begins after this time, of the CPU and the device together; without a limit all kinds run. The kinds then run in
+    /// an order that follows from the seed, so that no kind is left out each time. Compiling the pipelines of a kind may take seconds.
+    pub limit: Option<Duration>,
     /// The kind, by its place in the report, one of whose keys another command changes: tests have no other way to see a wrong sort.
     pub spoiled: Option<usize>,
 }
@@ -41,8 +42,43 @@ pub struct Kind {
     pub wrong: u32,
     /// The first fault: what was wrong with a sort, or the error that ended the kind.
     pub fault: Option<String>,
-    /// Whether it ran: not if the time was over, or the device does not support it.
-    pub ran: bool,
+    /// Whether it ran.
+    pub state: State,
+    /// How long the host waited for the device.
+    waited: Duration,
+}
+
+/// Whether a kind ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It did.
+    Ran,
+    /// The device does not support it.
+    Unsupported,
+    /// The time was over.
+    NoTime,
+}
+
+/// What a self-test says of the device. As text it is the first line of the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every sort was right, of all kinds that the device supports.
+    Right,
+    /// Every sort was right, but there was no time for so many kinds.
+    SoFar(usize),
+    /// A sort was wrong, or none was right.
+    Wrong,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::Right => f.write_str("RIGHT"),
+            Verdict::SoFar(1) => f.write_str("RIGHT SO FAR (1 kind did not run)"),
+            Verdict::SoFar(kinds) => write!(f, "RIGHT SO FAR ({kinds} kinds did not run)"),
+            Verdict::Wrong => f.write_str("WRONG"),
+        }
+    }
 }
 
 /// The result of a self-test. As text it is a report to paste into a bug.
@@ -54,6 +90,8 @@ pub struct Report {
     pub seed: u64,
     /// How long it took.
     pub took: Duration,
+    /// The time of the CPU and the device.
+    pub spent: Duration,
     /// Device, driver, and what vksort chose, in lines.
     about: String,
 }
@@ -61,35 +99,49 @@ pub struct Report {
 /// Runs sorts of every kind on a device, with its own tuning and algorithms. `progress` is called with the kinds that are done and
 /// all of them.
 ///
-/// It takes some seconds on a GPU, and most of a minute where a driver compiles slowly. Other threads may use the device
-/// meanwhile, and wait.
+/// It takes some seconds on a GPU, and minutes where a driver compiles slowly. Other threads may use the device meanwhile, and wait.
 pub fn run(gpu: &Gpu, options: &Options, progress: &mut dyn FnMut(usize, usize)) -> Report {
-    let (started, kinds) = (Instant::now(), kinds());
+    // Other programs take time on the clock, but none of this process's.
+    let (started, cpu, kinds) = (Instant::now(), ProcessTime::now(), kinds());
+    let mut order: Vec<usize> = (0..kinds.len()).collect();
+    if options.limit.is_some() {
+        fastrand::Rng::with_seed(options.seed).shuffle(&mut order);
+        order.sort_by_key(|index| options.spoiled != Some(*index));
+    }
     // Later kinds use the pipelines of earlier ones.
-    let (mut done, mut sorters) = (Vec::new(), Vec::new());
-    for (index, (request, access)) in kinds.iter().enumerate() {
-        progress(index, kinds.len());
+    let (mut done, mut sorters, mut waited) = (Vec::new(), Vec::new(), Duration::ZERO);
+    for (place, index) in order.into_iter().enumerate() {
+        progress(place, kinds.len());
+        let (request, access) = &kinds[index];
         let (fault, shape) = (None, String::new());
         let addressed = *access == Access::Addresses;
-        let mut kind = Kind { request: *request, addressed, shape, right: 0, wrong: 0, fault, ran: false };
         let supported = request.key.is_built() && (!addressed || gpu.profile().buffer_addresses);
-        if supported && started.elapsed() < options.limit {
-            let sorter = gpu.sorter(request, &SorterOptions::default().access(*access));
-            kind.ran = !matches!(sorter, Err(Error::UnsuitableDevice { .. }));
+        let state = if supported { State::NoTime } else { State::Unsupported };
+        let (request, waits) = (*request, Duration::ZERO);
+        let mut kind = Kind { request, addressed, shape, right: 0, wrong: 0, fault, state, waited: waits };
+        let in_time = options.limit.is_none_or(|limit| cpu.elapsed() + waited < limit);
+        if supported && in_time {
+            let sorter = gpu.sorter(&request, &SorterOptions::default().access(*access));
+            let unsuitable = matches!(sorter, Err(Error::UnsuitableDevice { .. }));
+            kind.state = if unsuitable { State::Unsupported } else { State::Ran };
             let ended = sorter.and_then(|sorter| {
                 sorters.push(sorter.clone());
                 run_kind(gpu, options, index, &sorter, &mut kind)
             });
             if let Err(error) = ended
-                && kind.ran
+                && kind.state == State::Ran
             {
                 kind.fault.get_or_insert(error.to_string());
             }
         }
-        done.push(kind);
+        // The work of a device that is the CPU is the process's.
+        waited += if gpu.profile().is_cpu { Duration::ZERO } else { kind.waited };
+        done.push((index, kind));
     }
     progress(kinds.len(), kinds.len());
-    Report { kinds: done, seed: options.seed, took: started.elapsed(), about: about(gpu) }
+    done.sort_by_key(|(index, _)| *index);
+    let kinds = done.into_iter().map(|(_, kind)| kind).collect();
+    Report { kinds, seed: options.seed, took: started.elapsed(), spent: cpu.elapsed() + waited, about: about(gpu) }
 }
 
 /// Every key type, kind of value, algorithm, direction, placement and window, the usual ones first. OneSweep takes drivers longest to
@@ -184,15 +236,21 @@ fn run_kind(gpu: &Gpu, options: &Options, index: usize, sorter: &Sorter, kind: &
             }
             case += 1;
         }
+        kind.waited += memory.waited.get();
     }
     Ok(())
 }
 
 impl Report {
-    /// Whether every sort was right, and there was one.
-    pub fn is_right(&self) -> bool {
+    /// Whether every sort was right, and whether all ran.
+    pub fn verdict(&self) -> Verdict {
         let clean = |kind: &Kind| kind.wrong == 0 && kind.fault.is_none();
-        self.kinds.iter().all(clean) && self.kinds.iter().any(|kind| kind.right > 0)
+        let left_out = self.kinds.iter().filter(|kind| kind.state == State::NoTime).count();
+        match self.kinds.iter().all(clean) && self.kinds.iter().any(|kind| kind.right > 0) {
+            false => Verdict::Wrong,
+            true if left_out > 0 => Verdict::SoFar(left_out),
+            true => Verdict::Right,
+        }
     }
 }
 
@@ -244,23 +302,29 @@ fn about(gpu: &Gpu) -> String {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sum = |of: fn(&Kind) -> u32| self.kinds.iter().map(of).sum::<u32>();
-        let ran = self.kinds.iter().filter(|kind| kind.ran).count();
+        let ran = self.kinds.iter().filter(|kind| kind.state == State::Ran).count();
         write!(f, "{}", self.about)?;
-        let (seed, seconds, all) = (self.seed, self.took.as_secs_f64(), self.kinds.len());
+        let (seed, all) = (self.seed, self.kinds.len());
+        let (seconds, spent) = (self.took.as_secs_f64(), self.spent.as_secs_f64());
         writeln!(f, "{:<10} {seed}", "seed")?;
         let (right, wrong) = (sum(|kind| kind.right), sum(|kind| kind.wrong));
-        writeln!(f, "{:<10} {right} sorts right, {wrong} wrong, {ran} of {all} kinds in {seconds:.1} s", "result")?;
+        writeln!(f, "{:<10} {right} sorts right, {wrong} wrong, {ran} of {all} kinds", "result")?;
+        writeln!(f, "{:<10} {seconds:.1} s, {spent:.1} s of the CPU and the device", "time")?;
         writeln!(f, "\nkind  right  wrong  request; launch configuration")?;
         for (index, kind) in self.kinds.iter().enumerate() {
             let Kind { request, right, wrong, shape, .. } = kind;
             let addressed = if kind.addressed { ", by address" } else { "" };
             let algorithm = request.algorithm.map(|algorithm| format!(", {algorithm}")).unwrap_or_default();
-            let shape = if kind.ran { shape } else { "did not run" };
+            let shape = match kind.state {
+                State::Ran => shape,
+                State::Unsupported => "not supported by the device",
+                State::NoTime => "did not run",
+            };
             writeln!(f, "{index:>4}  {right:>5}  {wrong:>5}  {request}{algorithm}{addressed}; {shape}")?;
             if let Some(fault) = &kind.fault {
                 writeln!(f, "      first fault: {fault}")?;
             }
         }
-        Ok(())
+        write!(f, "\n{}", self.verdict())
     }
 }

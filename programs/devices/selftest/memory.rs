@@ -1,5 +1,8 @@
 //! The memory of a sort of the self-test, with guard bytes around each range, and what is sorted in it.
 
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
 use vksort::standalone::{DeviceBuffer, DeviceRange, Gpu, PreparedSort, SortRanges, Sorter};
 use vksort::{Count, Error, KeyOutput, KeyType, Placement, SortRequest, Verifier};
 
@@ -34,6 +37,8 @@ pub(super) struct Memory {
     values_out: Option<Part>,
     scratch: Part,
     count: Part,
+    /// How long the host has waited for the device.
+    pub waited: Cell<Duration>,
 }
 
 impl Memory {
@@ -61,7 +66,19 @@ impl Memory {
             .scratch((scratch.len > 0).then(|| range(scratch)))
             .count(range(count));
         let sort = sorter.prepare_on(ranges)?;
-        Ok(Memory { request, capacity, buffer, sort, keys, values, keys_out, values_out, scratch, count })
+        Ok(Memory {
+            request,
+            capacity,
+            buffer,
+            sort,
+            keys,
+            values,
+            keys_out,
+            values_out,
+            scratch,
+            count,
+            waited: Cell::default(),
+        })
     }
 
     /// Sorts so many elements; says what is wrong with the result.
@@ -89,7 +106,9 @@ impl Memory {
         before[self.count.start..][..4].copy_from_slice(&count.to_le_bytes());
         self.buffer.write(0, &before)?;
         let recorded = if on_device { Count::Device } else { Count::Host(sorted) };
+        let started = Instant::now();
         let answer = self.sort.run_verified(recorded)?;
+        self.waited.set(self.waited.get() + started.elapsed());
         if spoils {
             // Another command of a program, whose barrier is missing.
             self.buffer.write(self.keys_out.unwrap_or(self.keys).start as u64, &[!GUARD; 4])?;

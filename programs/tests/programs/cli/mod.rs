@@ -122,12 +122,28 @@ fn devices_take_the_common_flags() {
 /// A fault that is put into the first kind of sort makes the program fail, after the whole report.
 #[test]
 fn devices_test_themselves() {
-    let report = succeed(program("devices").args(["--selftest", "--seconds", "1", "--seed", "5", "--device", "0"]));
-    for text in
-        ["# device 0: RIGHT", "vksort ", "driver ", "subgroups ", "seed       5", " 0 wrong", "u32 keys, ascending"]
-    {
+    let all = succeed(program("devices").args(["--selftest", "--device", "0"]));
+    assert!(all.starts_with("# device 0: RIGHT\n") && all.trim_end().ends_with("\nRIGHT"), "{all}");
+    assert!(!all.contains("did not run"), "{all}");
+    let some = |seed: &str| {
+        let output = run(program("devices").args(["--selftest", "--seconds", "1", "--seed", seed, "--device", "0"]));
+        let report = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{report}");
+        report
+    };
+    let report = some("5");
+    let left_out: Vec<&str> = report.lines().filter(|line| line.ends_with("; did not run")).collect();
+    let verdict = format!("RIGHT SO FAR ({} kinds did not run)", left_out.len());
+    assert!(
+        report.starts_with(&format!("# device 0: {verdict}\n")) && report.trim_end().ends_with(&verdict),
+        "{report}"
+    );
+    for text in ["vksort ", "driver ", "subgroups ", "seed       5", " 0 wrong", "u32 keys, ascending"] {
         assert!(report.contains(text), "{text:?} is not in\n{report}");
     }
+    // With another seed others are left out.
+    let other = some("6");
+    assert!(left_out.iter().any(|line| !other.contains(line)), "{report}\n{other}");
     // Every key type has a kind, also those for which there was no time.
     for key in vksort::KeyType::ALL {
         assert!(report.contains(&format!("{} keys", key.name())), "{} is not in\n{report}", key.name());
