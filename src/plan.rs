@@ -85,10 +85,8 @@ impl Plan {
     /// The clear, the sizing of dispatches for a count on the device, and the histogram.
     fn each_head_step(&self, count: Count, emit: &mut dyn FnMut(Step)) {
         // The ring is cleared once; it follows the counters.
-        let table = match self.algorithm.looks_back() {
-            true => self.table_words(self.elements(count)) * u64::from(self.rows(self.largest(count))),
-            false => 0,
-        };
+        let table = self.table_words(self.elements(count)) * u64::from(self.rows(self.largest(count)));
+        let table = if self.algorithm.looks_back() { table } else { 0 };
         let scratch = self.scratch();
         emit(Step::clear(scratch.table.offset - scratch.counters.offset + 4 * table));
         let (part, swept) = (self.histogram_part, self.row_length().is_some());
@@ -103,8 +101,8 @@ impl Plan {
         };
         if self.shape.quirks.decide_apart {
             emit(histogram(groups, abi::STAGE_COUNTS));
-            let deciding = if swept { groups } else { Groups::Direct(1) };
-            emit(histogram(deciding, abi::STAGE_DECIDES).named("decide"));
+            let groups = if swept { groups } else { Groups::Direct(1) };
+            emit(histogram(groups, abi::STAGE_DECIDES).named("decide"));
         } else {
             emit(histogram(groups, abi::STAGE_ALL));
         }

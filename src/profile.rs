@@ -91,11 +91,9 @@ impl DeviceProfile {
         let apple = self.vendor_id == vendor::APPLE;
         match (self.driver_id, self.subgroup_size) {
             // Their compilers choose the lanes of each kernel, by its registers, and some leave lanes empty.
-            (ANV | INTEL_WINDOWS | TURNIP | QUALCOMM | SAMSUNG | IMAGINATION | IMAGINATION_MESA, _) => {
-                FixedSubgroups::No
-            }
+            (ANV | INTEL_WINDOWS | TURNIP | QUALCOMM | SAMSUNG | IMAGINATION | IMAGINATION_MESA, _)
             // The driver below decides.
-            (DOZEN | VENUS, _) => FixedSubgroups::No,
+            | (DOZEN | VENUS, _) => FixedSubgroups::No,
             // On GPUs of AMD and Intel, what MoltenVK reports is disputed.
             (MOLTENVK, _) if !apple => FixedSubgroups::No,
             _ if ruled => FixedSubgroups::Spirv16,
@@ -103,9 +101,8 @@ impl DeviceProfile {
             (NVIDIA | NVK | HONEYKRISP | KOSMICKRISP | MOLTENVK, 32) => FixedSubgroups::Driver,
             // A subgroup is a vector of LP_NATIVE_VECTOR_WIDTH bits, or of 128; a workgroup runs them one after the other.
             (LLVMPIPE, 4 | 8 | 16) | (SWIFTSHADER, 4) => FixedSubgroups::Driver,
-            // They usually run full subgroups of the size that they report, but a setting may change it: with
+            // Drivers of AMD's GPUs usually run full subgroups of the size that they report, but a setting may change it: with
             // RADV_PERFTEST=cswave32 waves have 32 lanes, though 64 are reported.
-            (AMD | AMDVLK | RADV, _) => FixedSubgroups::No,
             _ => FixedSubgroups::No,
         }
     }

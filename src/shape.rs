@@ -426,12 +426,8 @@ impl Fit<'_> {
         if !fits(block, splits) || !WINDOWS.contains(&block.elements()) {
             let what = "a window of segments with these values";
             let given = format!("{} bytes of shared memory", profile.max_shared_bytes);
-            return Err(Error::unsuitable(
-                &profile.name,
-                what,
-                given,
-                "more, or fewer loop iterations of a driver on CPUs",
-            ));
+            let needed = "more, or fewer loop iterations of a driver on CPUs";
+            return Err(Error::unsuitable(&profile.name, what, given, needed));
         }
         let elements = block.elements();
         if top > elements {

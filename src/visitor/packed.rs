@@ -48,9 +48,7 @@ impl Packed {
         let refuse = |reason: &str| Err(Error::Visitor { name: "from bytes".into(), reason: reason.into() });
         let head = MAGIC.len() + 4 * HEAD_WORDS;
         if bytes.len() < head || !bytes.starts_with(MAGIC) {
-            return refuse(
-                "the bytes are no compiled visitor, needed are those of VisitorSource::compile or vksort-compile-visitor",
-            );
+            return refuse("the bytes are no compiled visitor of VisitorSource::compile or vksort-compile-visitor");
         }
         let words = bytes[MAGIC.len()..head].as_chunks().0;
         let words: [u32; HEAD_WORDS] = std::array::from_fn(|at| u32::from_le_bytes(words[at]));
