@@ -101,8 +101,9 @@ impl DeviceProfile {
             (NVIDIA | NVK | HONEYKRISP | KOSMICKRISP | MOLTENVK, 32) => FixedSubgroups::Driver,
             // A subgroup is a vector of LP_NATIVE_VECTOR_WIDTH bits, or of 128; a workgroup runs them one after the other.
             (LLVMPIPE, 4 | 8 | 16) | (SWIFTSHADER, 4) => FixedSubgroups::Driver,
-            // Drivers of AMD's GPUs usually run full subgroups of the size that they report, but a setting may change it: with
+            // They usually run full subgroups of the size that they report, but a setting may change it: with
             // RADV_PERFTEST=cswave32 waves have 32 lanes, though 64 are reported.
+            (AMD | AMDVLK | RADV, _) => FixedSubgroups::No,
             _ => FixedSubgroups::No,
         }
     }
