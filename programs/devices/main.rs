@@ -21,9 +21,9 @@ With --device only the one it names; with --algorithm as if that were asked for;
 each of them also sorts 10,000 pairs under the validation layer.";
 
 const HELP: &str = "\
---selftest takes seconds on a GPU and up to minutes on a CPU, mostly for compiling pipelines. It prints
-a report to paste into a bug. The exit code is 0 if all kinds of sorts are right, 1 if any sort is
-wrong, and 3 if all are right so far, but --seconds left out kinds.";
+--selftest takes seconds on a GPU and up to minutes on a CPU, mostly for compiling pipelines.
+It prints a report to paste into a bug. The exit code is 0 if all kinds of sorts are right, 1 if
+any sort is wrong, and 3 if all are right so far, but --seconds left out kinds.";
 
 /// The exit code of a self-test without faults that did not run all kinds.
 const RIGHT_SO_FAR: u8 = 3;
@@ -38,10 +38,10 @@ struct Args {
     /// Sort data of every kind on each device, and check it in full
     #[arg(long, conflicts_with = "algorithm")]
     selftest: bool,
-    /// Seed of the self-test's keys, and of the order of kinds with --seconds [default: another one each time]
+    /// Seed of the self-test's keys and the order of kinds [default: a new one]
     #[arg(long, value_name = "N", requires = "selftest")]
     seed: Option<u64>,
-    /// Seconds of the CPU and the device after which no kind of sort begins [default: all kinds run]
+    /// Seconds of CPU and device after which no kind begins [default: none]
     #[arg(long, value_name = "N", requires = "selftest", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     seconds: Option<u64>,
     /// Kind of sort one of whose keys another command changes, for tests

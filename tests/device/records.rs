@@ -244,6 +244,7 @@ fn check_segments(request: &SortRequest, options: &SorterOptions) -> Result<(), 
         let kind = [Bytes::Few, Bytes::Few, Bytes::Uniform, Bytes::Few, Bytes::Constant][turn];
         let given = bytes(kind, capacity as usize * stride(request), &mut random);
         let counted = [None, Some(random.u32(0..=count)), Some([count + 1, u32::MAX][turn % 2])][turn % 3];
+        let counted = counted.filter(|_| count > 0);
         // What is in the place of the keys says only how many there are.
         let keys = vec![0; capacity as usize * request.key.size_bytes() as usize];
         let hostile = turn == 3 && !matches!(layout, Segments::Rows { .. } | Segments::RowsOf { .. });

@@ -142,6 +142,8 @@ fn check(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
             1 => Some(random.u32(0..=count)),
             _ => Some([count, count + 1, u32::MAX][random.usize(0..3)]),
         };
+        // Without room for segments there is no count on the device.
+        let counted = counted.filter(|_| count > 0);
         let text = |error| format!("VKSORT_SEED={}: {kind}, {pattern:?}, counted {counted:?}: {error}", seed());
         // Only a sort of keys with their own values is the same if it is repeated.
         let repeats = request.value != ValueType::Index && request.key_output == KeyOutput::Sorted;

@@ -82,8 +82,9 @@ fn check_keys(sorter: &Sorter, stride: u32, patterns: &[Pattern], random: &mut f
         let count = if whole { random.u32(0..=capacity) } else { rows };
         let keys = generate(*pattern, request.key, capacity as usize, random.u64(..));
         let case = Case::new(*request, limits.longest(), words, count, keys);
-        // Without elements there is no count on the device.
-        let counted = [None, Some(random.u32(0..=count)), Some(u32::MAX)][random.usize(0..3)].filter(|_| capacity > 0);
+        // Without elements, or without room for segments, there is no count on the device.
+        let counted = [None, Some(random.u32(0..=count)), Some(u32::MAX)][random.usize(0..3)]
+            .filter(|_| capacity > 0 && (whole || rows > 0));
         let text = |error| format!("VKSORT_SEED={}: {pattern:?}, counted {counted:?}: {error}", seed());
         run(&gpu(), sorter, &Case { counted, ..case }, 1 + random.u32(0..2), true).map_err(text)?;
     }
