@@ -22,6 +22,12 @@ pub fn run_within(limit: Duration, command: &mut Command) -> Output {
     child.wait_with_output().unwrap()
 }
 
+/// What a program says on stderr, but for the lines of work that takes long, as compiling kernels may on a busy machine.
+pub fn said(stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr);
+    text.split_inclusive('\n').filter(|line| !(line.contains(", for ") && line.ends_with(" s\n"))).collect()
+}
+
 /// The folder with what cargo has built beside this test, or that of `VKSORT_EXAMPLES`.
 fn built(below: &str) -> PathBuf {
     std::env::var_os("VKSORT_EXAMPLES").map(PathBuf::from).unwrap_or_else(|| {

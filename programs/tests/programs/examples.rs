@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use vksort_testing::process::{example, run_within};
+use vksort_testing::process::{example, run_within, said};
 use vksort_testing::validating;
 
 /// Runs an example to its end, which must succeed, and gives its stdout.
@@ -21,7 +21,7 @@ fn succeed(name: &str, arguments: &[&str]) -> String {
 /// Runs an example that must fail with one line with these words.
 fn fail(name: &str, arguments: &[&str], words: &str) {
     let output = run_within(Duration::from_secs(120), example(name).args(arguments));
-    let stderr = String::from_utf8_lossy(&output.stderr);
+    let stderr = said(&output.stderr);
     let refused = output.status.code() == Some(1) && stderr.contains(words) && stderr.lines().count() == 1;
     assert!(refused, "{name} {arguments:?}: {stderr}");
 }

@@ -13,7 +13,7 @@ use std::{env, fs, thread};
 
 use crate::made;
 use vksort_testing::picture::Picture;
-use vksort_testing::process::{program, run_within};
+use vksort_testing::process::{program, run_within, said};
 
 /// Peak signal-to-noise ratio in decibels that a right picture has at least.
 const RIGHT: f64 = 40.0;
@@ -40,7 +40,7 @@ impl Folder {
             command.arg("--validate");
         }
         let output = run_within(Duration::from_secs(120), &mut command);
-        let stderr = String::from_utf8_lossy(&output.stderr);
+        let stderr = said(&output.stderr);
         assert!(output.status.success() && stderr.is_empty(), "splats {arguments:?}: {stderr}");
         String::from_utf8(output.stdout).unwrap()
     }

@@ -8,7 +8,7 @@ use std::{env, thread};
 
 use crate::made::{self, Element, Encoding};
 use vksort_testing::picture::Picture;
-use vksort_testing::process::{program, run_within};
+use vksort_testing::process::{program, run_within, said};
 
 /// A directory of one test's own.
 struct Scratch(PathBuf);
@@ -45,8 +45,8 @@ impl Scratch {
     fn run(&self, arguments: &[&str], seconds: u64) -> Run {
         let mut command = program("splats");
         let output = run_within(Duration::from_secs(seconds), command.args(arguments).current_dir(&self.0));
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        Run { status: output.status, stdout: text(output.stdout), stderr: text(output.stderr) }
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        Run { status: output.status, stdout, stderr: said(&output.stderr) }
     }
 
     /// Runs the program, which must succeed silently on stderr, and gives its stdout.

@@ -17,7 +17,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use files::Dir;
-use vksort_testing::process::{program, run_within};
+use vksort_testing::process::{program, run_within, said};
 
 /// Longest time that one program may take. Software drivers compile for many seconds when their cache is cold.
 const TIMEOUT: Duration = Duration::from_secs(300);
@@ -54,7 +54,7 @@ fn sort(arguments: &[&str]) -> String {
 /// the Vulkan loader says there itself.
 fn fail(command: &mut Command, loader_may_speak: bool) -> String {
     let output = run(command);
-    let stderr = String::from_utf8_lossy(&output.stderr);
+    let stderr = said(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{command:?}: {stderr}");
     let lines: Vec<&str> = stderr.lines().filter(|line| !loader_may_speak || line.starts_with("error:")).collect();
     assert_eq!(lines.len(), 1, "{command:?}: one line is allowed on stderr, given is\n{stderr}");
