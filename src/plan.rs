@@ -36,8 +36,7 @@ impl Plan {
         if self.shape.fields.is_some() && self.capacity > 0 {
             emit(compose::step(self, count));
         }
-        let swept = self.row_length().is_some();
-        if let Some(windows) = self.shape.windows.as_ref().filter(|_| !swept) {
+        if let Some(windows) = self.shape.windows.as_ref().filter(|windows| !windows.sweeps) {
             if self.capacity > 0 {
                 segments::each_step(self, windows, count, emit);
             }
@@ -47,7 +46,7 @@ impl Plan {
             self.each_head_step(count, emit);
         }
         if self.shape.passes > 0 {
-            match if swept { Algorithm::OneSweep } else { self.algorithm_for(largest) } {
+            match self.algorithm_for(largest) {
                 Algorithm::OneSweep => onesweep::each_pass(self, count, emit),
                 Algorithm::ReduceThenScan => reduce_then_scan::each_pass(self, count, emit),
                 Algorithm::SingleWorkgroup => {

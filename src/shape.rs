@@ -410,8 +410,9 @@ impl Fit<'_> {
         let usual = |splits: bool| fit(tuning.workgroup_size, tuning.segment_items, u32::BITS, splits);
         let mut block = usual(false);
         let longer = of.promised().is_none_or(|longest| longest > block.elements());
-        let sweeps = longer && of.top.is_none() && self.sweeps(of, tiles);
-        let splits = longer && of.top.is_none() && !sweeps;
+        let sorts_longer = longer && of.top.is_none();
+        let sweeps = sorts_longer && self.sweeps(of, tiles);
+        let splits = sorts_longer && !sweeps;
         if splits {
             block = usual(true);
         }

@@ -66,7 +66,7 @@ impl Plan {
     /// The algorithm that sorts `count` elements.
     pub fn algorithm_for(&self, count: u32) -> Algorithm {
         let small = self.request.algorithm.is_none() && count <= self.shape.single.elements();
-        if small { Algorithm::SingleWorkgroup } else { self.algorithm }
+        if small && self.row_length().is_none() { Algorithm::SingleWorkgroup } else { self.algorithm }
     }
 
     /// The algorithm that sorts `count` elements; `None` for segments and first elements, which other kernels sort.

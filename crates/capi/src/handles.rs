@@ -30,7 +30,8 @@ impl<T> Register<T> {
         std::ptr::without_provenance_mut(handle)
     }
 
-    /// The object of a handle, which `what` names as the caller does; it stays while the result is held, even if another thread destroys the handle.
+    /// The object of a handle, which `what` names as the caller does; it stays while the result is held, even if another thread destroys
+    /// the handle.
     pub fn get<H>(&self, what: &'static str, handle: *mut H) -> Result<Arc<T>, Failure> {
         let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
         live.get(&handle.addr()).cloned().ok_or_else(|| self.unknown(what, handle))

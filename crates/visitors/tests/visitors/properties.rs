@@ -15,7 +15,7 @@ use vksort_testing::patterns::Pattern;
 use vksort_testing::visited::VisitedArena;
 use vksort_testing::{Trial, gpu, suite};
 
-use crate::source;
+use crate::source::source;
 
 /// All that a run depends on.
 #[derive(Clone, Debug)]

@@ -18,7 +18,7 @@ use vksort_testing::{Failed, Level, Trial, assert_valid, expect, gpu, level, see
 
 use vksort_visitors::VisitorSource;
 
-use crate::source;
+use crate::source::source;
 
 const KEYS: Visits = Visits::NONE.keys(true);
 const ELEMENTS: Visits = KEYS.values(true);
