@@ -1,5 +1,6 @@
 //! A renderer's loop: a culling pass on the device writes keys, values and their count, the sort reads them, and a pass after
-//! it reads the result. Two frames are in flight on one queue, and share the buffers of the sort.
+//! it reads the result. Two frames are in flight on one queue, and share the buffers of the sort. These begin with room for a part of
+//! the splats; an inspector beside the sort reports how many had none, and the renderer grows the buffers.
 //!
 //! This is one file to copy from, with the shader in `frames/`. It needs the crates `vksort`, `ash` with the feature
 //! `loaded`, and `anyhow`.
@@ -13,12 +14,14 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::{Context, Result, anyhow, ensure};
 use ash::ext::debug_utils;
 use ash::vk::{self, BufferUsageFlags as Usage, MemoryPropertyFlags as Memory};
-use vksort::{AccessScope, BoundSort, BufferRange, Count, InstanceRequirements, KeyType, Order};
+use vksort::{AccessScope, BoundSort, BufferRange, Count, Inspection, Inspector, InstanceRequirements, KeyType, Order};
 use vksort::{Requirements, SortBuffers, SortRequest, Sorter, SorterOptions, ValueType};
 
-/// Splats of the scene, and the capacity of the sort.
+/// Splats of the scene.
 const SPLATS: u32 = 200_000;
-const FRAMES: usize = 6;
+/// Splats that the buffers of the sort have room for at first.
+const CAPACITY: u32 = 60_000;
+const FRAMES: usize = 8;
 const IN_FLIGHT: usize = 2;
 
 /// The push constants of the shader: whole numbers, whose sums are exact in every order.
@@ -51,9 +54,45 @@ impl Camera {
 struct Frame {
     commands: vk::CommandBuffer,
     done: vk::Fence,
-    /// Host memory that the last pass writes: the count, the keys and the values.
+    /// Host memory that the last pass writes: the inspector's report, and then keys and values of the frame's capacity.
     host: Buffer,
     mapped: *const u32,
+    capacity: u32,
+}
+
+/// The sort, with buffers for as many splats as its capacity.
+struct Bound {
+    sort: BoundSort,
+    inspector: Inspector,
+    buffers: [Buffer; 3],
+    capacity: u32,
+}
+
+impl Bound {
+    fn new(vulkan: &Vulkan, sorter: &Sorter, [count, report]: [&Buffer; 2], capacity: u32) -> Result<Bound> {
+        let (sizes, local) = (sorter.buffer_sizes(capacity), Memory::DEVICE_LOCAL);
+        let usage = Usage::STORAGE_BUFFER | Usage::TRANSFER_SRC;
+        let keys = vulkan.buffer(sizes.keys.context("there are keys")?, usage, local)?;
+        let values = vulkan.buffer(sizes.values.context("there are values")?, usage, local)?;
+        let scratch = vulkan.buffer(sorter.scratch_size(capacity)?.max(4), sorter.scratch_usage(), local)?;
+        let ranges = SortBuffers::new(capacity).keys(keys.range()).values(values.range()).scratch(scratch.range());
+        // SAFETY: the buffers are the device's, and live until sort and inspector are dropped.
+        unsafe {
+            let sort = sorter.bind(&ranges.count(count.range()))?;
+            let inspector = sort.inspector(report.range())?;
+            Ok(Bound { sort, inspector, buffers: [keys, values, scratch], capacity })
+        }
+    }
+
+    /// # Safety
+    ///
+    /// Nothing that was recorded is pending.
+    unsafe fn destroy(self, vulkan: &Vulkan) {
+        let Bound { sort, inspector, buffers, capacity: _ } = self;
+        drop((inspector, sort));
+        // SAFETY: by this function's contract; each buffer goes once.
+        buffers.into_iter().for_each(|buffer| unsafe { vulkan.destroy(buffer) });
+    }
 }
 
 fn run(validate: bool) -> Result<()> {
@@ -65,28 +104,22 @@ fn run(validate: bool) -> Result<()> {
         (0..3 * SPLATS).step_by(3).map(|seed| [0, 1, 2].map(|axis| coordinate(seed + axis))).collect();
 
     let request = SortRequest::new(KeyType::F32).value(ValueType::U32).order(Order::Descending);
-    let options = SorterOptions::default().capacity(SPLATS);
     // SAFETY: the device was created with what the requirements name, and outlives the sorter.
-    let sorter = unsafe { Sorter::new(device, &vulkan.requirements, &request, &options)? };
-    let sizes = sorter.buffer_sizes(SPLATS);
+    let sorter = unsafe { Sorter::new(device, &vulkan.requirements, &request, &SorterOptions::default())? };
     let (local, seen) = (Memory::DEVICE_LOCAL, Memory::HOST_VISIBLE | Memory::HOST_COHERENT);
     let scene = vulkan.buffer(12 * u64::from(SPLATS), Usage::STORAGE_BUFFER, seen)?;
-    let usage = Usage::STORAGE_BUFFER | Usage::TRANSFER_SRC;
-    let keys = vulkan.buffer(sizes.keys.context("there are keys")?, usage, local)?;
-    let values = vulkan.buffer(sizes.values.context("there are values")?, usage, local)?;
-    let count = vulkan.buffer(4, usage | Usage::TRANSFER_DST, local)?;
-    let scratch = vulkan.buffer(sorter.scratch_size(SPLATS)?.max(4), sorter.scratch_usage(), local)?;
-    // One bound sort serves all frames.
-    let buffers = SortBuffers::new(SPLATS).keys(keys.range()).values(values.range()).scratch(scratch.range());
-    // SAFETY: the buffers are the device's, and live until the sort is dropped.
-    let sort = unsafe { sorter.bind(&buffers.count(count.range()))? };
+    let usage = Usage::STORAGE_BUFFER | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
+    let [count, report] = [vulkan.buffer(4, usage, local)?, vulkan.buffer(REPORT_SIZE, usage, local)?];
+    // One bound sort serves all frames, until it has to grow.
+    let mut bound = Bound::new(&vulkan, &sorter, [&count, &report], CAPACITY)?;
 
     // SAFETY: handles are the device's and are destroyed once, when the queue is idle. Mapped memory is as long as what is
     // copied there, and is read once the frame's fence says so. The barriers order what touches buffers.
     unsafe {
         let mapped = device.map_memory(scene.memory, 0, vk::WHOLE_SIZE, Default::default())?.cast::<[f32; 3]>();
         mapped.copy_from_nonoverlapping(positions.as_ptr(), positions.len());
-        let cull = Cull::new(device, [&scene, &keys, &values, &count])?;
+        let cull = Cull::new(device)?;
+        cull.describe(device, &scene, &bound.buffers, &count);
         let info = vk::CommandPoolCreateInfo::default()
             .queue_family_index(vulkan.family)
             .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
@@ -94,28 +127,40 @@ fn run(validate: bool) -> Result<()> {
         let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(IN_FLIGHT as u32);
         let mut frames = Vec::new();
         for commands in device.allocate_command_buffers(&info)? {
-            let host = vulkan.buffer(4 + keys.size + values.size, Usage::TRANSFER_DST, seen)?;
+            let host = vulkan.buffer(REPORT_SIZE + 8 * u64::from(SPLATS), Usage::TRANSFER_DST, seen)?;
             let mapped = device.map_memory(host.memory, 0, vk::WHOLE_SIZE, Default::default())?.cast::<u32>();
-            frames.push(Frame { commands, done: device.create_fence(&Default::default(), None)?, host, mapped });
+            let done = device.create_fence(&Default::default(), None)?;
+            frames.push(Frame { commands, done, host, mapped, capacity: 0 });
         }
 
         for index in 0..FRAMES + IN_FLIGHT {
-            let frame = &frames[index % IN_FLIGHT];
+            let frame = &mut frames[index % IN_FLIGHT];
             if index >= IN_FLIGHT {
                 device.wait_for_fences(&[frame.done], true, 60_000_000_000)?;
                 device.reset_fences(&[frame.done])?;
-                let found = std::slice::from_raw_parts(frame.mapped, 1 + 2 * SPLATS as usize);
-                // The error drops the sort, which frames in flight still use.
+                let found =
+                    std::slice::from_raw_parts(frame.mapped, REPORT_SIZE as usize / 4 + 2 * frame.capacity as usize);
                 let verified = verify(index - IN_FLIGHT, found, &positions);
-                if verified.is_err() {
+                let grows = verified.as_ref().is_ok_and(|found| found.elements_beyond > 0);
+                // An error drops the sort, which frames in flight still use.
+                if verified.is_err() || grows {
                     device.device_wait_idle()?;
                 }
-                verified?;
+                // The frames after this one may need some more. Those in flight may have found the same.
+                let beyond = verified?.elements_beyond;
+                let wanted = frame.capacity + beyond + beyond / 4;
+                if grows && wanted > bound.capacity {
+                    bound.destroy(&vulkan);
+                    bound = Bound::new(&vulkan, &sorter, [&count, &report], wanted.min(SPLATS))?;
+                    cull.describe(device, &scene, &bound.buffers, &count);
+                    println!("grown      to a capacity of {}", bound.capacity);
+                }
             }
             if index >= FRAMES {
                 continue;
             }
-            let commands = frame.commands;
+            let (commands, [keys, values, _]) = (frame.commands, &bound.buffers);
+            frame.capacity = bound.capacity;
             let barrier = |from: AccessScope, to: AccessScope| {
                 let memory = [from.barrier_to(to)];
                 device.cmd_pipeline_barrier(commands, from.stages, to.stages, Default::default(), &memory, &[], &[]);
@@ -132,52 +177,65 @@ fn run(validate: bool) -> Result<()> {
             barrier(AccessScope::TRANSFER_WRITE, compute);
             cull.record(device, commands, &Camera::of_frame(index));
             barrier(AccessScope::COMPUTE_WRITE, BoundSort::INPUT_SCOPE);
-            sort.record(commands, Count::Device)?;
+            bound.inspector.record(commands, Count::Device)?;
+            bound.sort.record(commands, Count::Device)?;
             barrier(BoundSort::OUTPUT_SCOPE, AccessScope::TRANSFER_READ);
-            copy(&count, 0);
-            copy(&keys, 4);
-            copy(&values, 4 + keys.size);
+            copy(&report, 0);
+            copy(keys, REPORT_SIZE);
+            copy(values, REPORT_SIZE + keys.size);
             barrier(AccessScope::TRANSFER_WRITE, AccessScope::HOST_READ);
             device.end_command_buffer(commands)?;
             let submits = [vk::SubmitInfo::default().command_buffers(std::slice::from_ref(&commands))];
             device.queue_submit(vulkan.queue, &submits, frame.done)?;
         }
 
-        drop((sort, sorter));
+        bound.destroy(&vulkan);
+        drop(sorter);
         cull.destroy(device);
         device.destroy_command_pool(pool, None);
         for frame in &frames {
             device.destroy_fence(frame.done, None);
         }
         let hosts = frames.iter().map(|frame| frame.host);
-        for buffer in [scene, keys, values, count, scratch].into_iter().chain(hosts) {
-            device.destroy_buffer(buffer.raw, None);
-            device.free_memory(buffer.memory, None);
+        for buffer in [scene, count, report].into_iter().chain(hosts) {
+            vulkan.destroy(buffer);
         }
     }
     println!("verified   {FRAMES} frames, {IN_FLIGHT} in flight");
     Ok(())
 }
 
-/// Compares the result of a frame with a sort on the CPU. Splats of equal depth are in the order in which invocations of the
-/// cull have written them.
-fn verify(frame: usize, found: &[u32], positions: &[[f32; 3]]) -> Result<()> {
+/// Compares the result of a frame with a sort on the CPU, and gives its report. Splats of equal depth are in the order in which
+/// invocations of the cull have written them. Of splats that had no room there may be any.
+fn verify(frame: usize, found: &[u32], positions: &[[f32; 3]]) -> Result<Inspection> {
     let camera = Camera::of_frame(frame);
     let depths: Vec<f32> = positions.iter().map(|position| camera.depth(position)).collect();
     let mut expected: Vec<f32> = depths.iter().copied().filter(|depth| *depth > camera.near).collect();
     expected.sort_by(|a, b| b.total_cmp(a));
-    let (count, (keys, values)) = (found[0] as usize, found[1..].split_at(SPLATS as usize));
-    ensure!(count == expected.len(), "frame {frame} keeps {count} splats, needed are {}", expected.len());
-    let same = keys[..count].iter().zip(&expected).all(|(key, depth)| *key == depth.to_bits());
-    ensure!(same, "the depths of frame {frame} are not sorted");
+    let (report, sorted) = found.split_first_chunk().context("a report")?;
+    let (report, (keys, values)) = (Inspection::from(*report), sorted.split_at(sorted.len() / 2));
+    let (count, needed) = (report.count as usize, expected.len());
+    ensure!(count == needed, "frame {frame} keeps {count} splats, needed are {needed}");
+    let room = count.min(keys.len());
+    let beyond = (count - room) as u32;
+    ensure!(report.elements_beyond == beyond, "frame {frame} has {beyond} splats too many, and {report:?}");
+    let sorted = match report.is_complete() {
+        true => keys[..count].iter().zip(&expected).all(|(key, depth)| *key == depth.to_bits()),
+        false => keys[..room].is_sorted_by(|one, other| f32::from_bits(*one) >= f32::from_bits(*other)),
+    };
+    ensure!(sorted, "the depths of frame {frame} are not sorted");
     let mut left = vec![true; positions.len()];
-    for (splat, key) in values[..count].iter().map(|splat| *splat as usize).zip(keys) {
+    for (splat, key) in values[..room].iter().map(|splat| *splat as usize).zip(keys) {
         let own = depths.get(splat).is_some_and(|depth| depth.to_bits() == *key);
         ensure!(own && std::mem::take(&mut left[splat]), "frame {frame} has splat {splat} in the wrong place");
     }
-    println!("frame {frame}    {count:>6} of {SPLATS} splats in front of the camera, farthest first");
-    Ok(())
+    let without = if beyond > 0 { format!(", {beyond} without room") } else { String::new() };
+    println!("frame {frame}    {count:>6} of {SPLATS} splats in front of the camera, farthest first{without}");
+    Ok(report)
 }
+
+/// Bytes of a report.
+const REPORT_SIZE: u64 = 4 * Inspector::WORDS as u64;
 
 /// The culling pass.
 struct Cull {
@@ -191,8 +249,8 @@ struct Cull {
 impl Cull {
     /// # Safety
     ///
-    /// The buffers are the device's, and live as long as what is recorded.
-    unsafe fn new(device: &ash::Device, buffers: [&Buffer; 4]) -> Result<Cull> {
+    /// The device is alive.
+    unsafe fn new(device: &ash::Device) -> Result<Cull> {
         let storage = vk::DescriptorType::STORAGE_BUFFER;
         let binding = |binding: u32| {
             let binding = vk::DescriptorSetLayoutBinding::default().binding(binding).descriptor_type(storage);
@@ -201,8 +259,7 @@ impl Cull {
         let bindings = [0, 1, 2, 3].map(binding);
         let push = [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(32)];
         let words = ash::util::read_spv(&mut Cursor::new(include_bytes!("frames/cull.spv")))?;
-        // SAFETY: the module is what frames/cull.comp compiles to, with these bindings and push constants; the buffers are
-        // alive by this function's contract.
+        // SAFETY: the module is what frames/cull.comp compiles to, with these bindings and push constants.
         unsafe {
             let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
             let set_layout = device.create_descriptor_set_layout(&info, None)?;
@@ -221,12 +278,22 @@ impl Cull {
             let pool = device.create_descriptor_pool(&info, None)?;
             let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
             let set = device.allocate_descriptor_sets(&info)?[0];
-            for (binding, buffer) in (0..).zip(buffers) {
-                let whole = [vk::DescriptorBufferInfo::default().buffer(buffer.raw).range(vk::WHOLE_SIZE)];
-                let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding);
-                device.update_descriptor_sets(&[write.descriptor_type(storage).buffer_info(&whole)], &[]);
-            }
             Ok(Cull { set_layout, layout, pipeline, pool, set })
+        }
+    }
+
+    /// Binds the scene, the keys and values of the sort, and its count.
+    ///
+    /// # Safety
+    ///
+    /// The buffers are the device's, and live as long as what is recorded. Nothing that was recorded is pending.
+    unsafe fn describe(&self, device: &ash::Device, scene: &Buffer, [keys, values, _]: &[Buffer; 3], count: &Buffer) {
+        for (binding, buffer) in (0..).zip([scene, keys, values, count]) {
+            let whole = [vk::DescriptorBufferInfo::default().buffer(buffer.raw).range(vk::WHOLE_SIZE)];
+            let write = vk::WriteDescriptorSet::default().dst_set(self.set).dst_binding(binding);
+            let write = write.descriptor_type(vk::DescriptorType::STORAGE_BUFFER).buffer_info(&whole);
+            // SAFETY: by this function's contract.
+            unsafe { device.update_descriptor_sets(&[write], &[]) };
         }
     }
 
@@ -321,6 +388,17 @@ impl Vulkan {
             let memory = instance.get_physical_device_memory_properties(physical);
             let queue = device.get_device_queue(family, 0);
             Ok(Vulkan { instance, messenger, device, requirements, memory, family, queue, _entry: entry })
+        }
+    }
+
+    /// # Safety
+    ///
+    /// The buffer is not in use, and goes once.
+    unsafe fn destroy(&self, buffer: Buffer) {
+        // SAFETY: by this function's contract.
+        unsafe {
+            self.device.destroy_buffer(buffer.raw, None);
+            self.device.free_memory(buffer.memory, None);
         }
     }
 

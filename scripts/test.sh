@@ -44,10 +44,10 @@ without_optimizer=skip=first::
 # Each run takes another part of the designs. Most of the first run's time goes into compiling kernels, so LLVM does not optimize
 # them, in any row: those of lavapipe share what is compiled.
 essential=(
-    "lavapipe-8         | 1800 | software modules segments segments-modules splits splits-modules top top-modules records kept-visitors conformance blocks matrix fallback routes verified limits subgroups halves slices allocations cost | lavapipe-256 unoptimized VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/12"
+    "lavapipe-8         | 1800 | software modules segments segments-modules splits splits-modules top top-modules records kept-visitors conformance blocks matrix fallback routes verified inspected limits subgroups halves slices allocations cost | lavapipe-256 unoptimized VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/12"
     "swiftshader        | 1200 | conformance fallback kept-visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4"
     # The layer sees hazards within shaders and between submissions. Suites of the API run under it alone.
-    "validation         | 1200 | matrix recording frames | lavapipe-256 unoptimized newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8 $untimed"
+    "validation         | 1200 | matrix recording inspected frames | lavapipe-256 unoptimized newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8 $untimed"
     "host               | 1800 | lib doc host profiles programs capi | lavapipe-256 unoptimized VKSORT_EXPECT_SUBGROUP=8 $without_optimizer"
     "simulated          | 600 | simulated             | VKSORT_DRAW_SECONDS=3"
 )
@@ -56,7 +56,7 @@ essential=(
 # three eighths at 4 and an eighth at 16, where kernels take longest to compile. Suites of the API (recording, frames), of records and
 # of programs do not depend on the subgroup size, so fewer rows have them. SwiftShader keeps no compiled kernels, and takes six
 # minutes for segments beyond a block, which the row leaves out.
-devices="modules segments splits top blocks conformance matrix fallback routes properties subgroups"
+devices="modules inspected segments splits top blocks conformance matrix fallback routes properties subgroups"
 # Without AVX-512 vectors of 16 lanes are split. LLVM's optimizer then takes minutes for a kernel of wide keys with uneven
 # digits, so the rows of that width do without it.
 wide=lavapipe-512
@@ -85,7 +85,7 @@ everything=(
     "without-software   | 1200 | software conformance fallback segments | alone lavapipe-256 unoptimized VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/12"
     # Mesa's newest: another compiler, other limits of loops, other code for subgroups. Programs that tests start are the
     # system's, which cannot load its libraries.
-    "newer-lavapipe     | 2400 | modules conformance matrix segments segments-modules records fallback blocks | newer-lavapipe VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/6"
+    "newer-lavapipe     | 2400 | modules inspected conformance matrix segments segments-modules records fallback blocks | newer-lavapipe VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/6"
     # One key type goes through every kernel; the whole matrix would take this mode many minutes. What the mode adds at each
     # barrier are loops, whose iterations the older driver limits: it would report races that are none.
     "gpu-assisted       | 1200 | matrix                | newer-lavapipe unoptimized newer-layer gpu-assisted only=/f32/ VKSORT_TEST_LEVEL=reduced"
@@ -103,7 +103,7 @@ everything=(
     "doc                | 600 | doc compiler          | lavapipe-256"
     # The older layer and the newer one, which finds hazards in shaders too, share the suites.
     "validation         | 1800 | blocks conformance recording emulated subgroups programs:render programs:examples | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/12 $untimed"
-    "newer-validation   | 1800 | modules matrix segments segments-modules splits top records fallback verified recording routes frames properties subgroups visitors programs:render programs:examples | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/12 $untimed"
+    "newer-validation   | 1800 | modules matrix segments segments-modules splits top records fallback verified inspected recording routes frames properties subgroups visitors programs:render programs:examples | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/12 $untimed"
     # A queue of another family, which software drivers do not have.
     "two-queues         | 600 | frames                | lavapipe-256 newer-layer two-queues only=two-queues"
 )

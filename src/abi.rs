@@ -142,6 +142,26 @@ shared_constants! {
 }
 
 shared_constants! {
+    /// The same for the kernel of an inspector alone: the words of its report.
+    INSPECTOR_CONSTANTS;
+
+    /// The count that the recording asks for.
+    INSPECTION_COUNT = 0;
+    /// Elements of the longest segment.
+    INSPECTION_LONGEST = 1;
+    /// Segments that the count asks for beyond the capacity.
+    INSPECTION_SEGMENTS_BEYOND = 2;
+    /// Elements from the capacity to the last one of a segment.
+    INSPECTION_ELEMENTS_BEYOND = 3;
+    /// Segments that are longer than was promised. This word and the next are counts, the others are maxima.
+    INSPECTION_TOO_LONG = 4;
+    /// Segments that begin before the one in front of them.
+    INSPECTION_DESCENDING = 5;
+    /// Words of the report.
+    INSPECTION_WORDS = 6;
+}
+
+shared_constants! {
     /// The same for the kernels of segments alone.
     SEGMENT_CONSTANTS;
 
@@ -345,6 +365,7 @@ pub fn glsl(visitor: Option<VisitorPush<'_>>) -> String {
     };
     text += &constants(CONSTANTS);
     text += &format!("#ifdef VERIFIES\n{}#endif\n", constants(VERIFIER_CONSTANTS));
+    text += &format!("#ifdef INSPECTS\n{}#endif\n", constants(INSPECTOR_CONSTANTS));
     text += &format!("#ifdef SEGMENTS\n{}#endif\n", constants(SEGMENT_CONSTANTS));
     text += &format!("#ifdef COMPOSES\n{}#endif\n", constants(FIELD_CONSTANTS));
     for (id, (name, default)) in SPECIALIZATION.iter().enumerate() {

@@ -149,6 +149,7 @@ kernels! {
     Move            "move"             "move.comp"                     MOVES   Counting All            [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Counters Read];
     Gather          "gather"           "gather.comp"                   GATHERS Counting Gathered       [KeysFrom Read, ValuesFrom Read, ValuesTo ReadWrite];
     Verify          "verify"           "verify.comp"                   READS   Counting None           [KeysFrom Read, ValuesFrom Read, Counters ReadWrite];
+    Inspect         "inspect"          "inspect.comp"                  PLAIN   Counting None           [Segments Read, Counters ReadWrite];
     Segments        "segments"         "segments/main.comp"            RANKS   Window   Segmented      [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Segments Read, Counters ReadWrite, Table ReadWrite];
     Short           "short"            "segments/short.comp"           SHUFFLES Short   Segmented      [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Segments Read];
     Children        "children"         "segments/main.comp"            RANKS   Window   Segmented      [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Counters ReadWrite, Table ReadWrite];

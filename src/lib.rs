@@ -116,9 +116,9 @@ pub use key::{Key, KeyType, Order};
 pub use plan::{MAX_COUNT, StepName};
 pub use profile::{DeviceProfile, FixedSubgroups};
 pub use record::{
-    Access, AccessScope, BoundSort, BufferRange, DeviceFeatures, InstanceRequirements, PipelineSet, QueryRange,
-    Requirements, SegmentLimits, SortBuffers, Sorter, SorterOptions, StepTime, Verifier, VisitorResources,
-    device_from_raw, instance_from_raw,
+    Access, AccessScope, BoundSort, BufferRange, DeviceFeatures, Inspection, Inspector, InstanceRequirements,
+    PipelineSet, QueryRange, Requirements, SegmentLimits, SortBuffers, Sorter, SorterOptions, StepTime, Verifier,
+    VisitorResources, device_from_raw, instance_from_raw,
 };
 pub use records::KeyField;
 pub use request::{Algorithm, BitRange, BufferSizes, Capacity, Count, KeyOutput, Placement, SortRequest, ValueType};

@@ -2,11 +2,13 @@
 //! buffers and command buffers; [`crate::plan`] gives the steps of a sort.
 #![allow(unsafe_code)]
 
+mod beside;
 mod bind;
 mod buffers;
 mod chain;
 mod commands;
 mod inner;
+mod inspect;
 mod limits;
 mod memory;
 mod names;
@@ -16,6 +18,7 @@ mod pushed;
 mod raw;
 mod remedies;
 mod requirements;
+mod scopes;
 mod segments;
 mod slow;
 mod sorter;
@@ -29,12 +32,14 @@ const _: () = {
     shared::<BoundSort>();
     shared::<PipelineSet>();
     shared::<Verifier>();
+    shared::<Inspector>();
 };
 
 pub use bind::BoundSort;
 pub use buffers::{BufferRange, SortBuffers};
 pub use chain::{Place, VersionFeatures, feature_in};
-pub use commands::{AccessScope, QueryRange, StepTime, VisitorResources};
+pub use commands::{QueryRange, StepTime, VisitorResources};
+pub use inspect::{Inspection, Inspector};
 #[cfg(feature = "__testing")]
 pub use options::Faults;
 pub use options::{Access, SorterOptions};
@@ -45,6 +50,7 @@ pub use remedies::Remedies;
 pub use requirements::{DeviceFeatures, InstanceRequirements, Requirements};
 #[cfg(feature = "standalone")]
 pub(crate) use requirements::{lists, text};
+pub use scopes::AccessScope;
 pub use segments::SegmentLimits;
 pub use sorter::Sorter;
 pub use verify::Verifier;

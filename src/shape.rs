@@ -134,6 +134,12 @@ const _: () = assert!(HELD_WORDS < 1 << 15);
 const _: () = assert!(MAX_BLOCK >> abi::LOW_BITS == 0 && (MAX_PRIVATE_LANES * HELD_WORDS) >> abi::LOW_BITS == 0);
 
 impl Shape {
+    /// Elements whose sort needs every kernel of any count: one more than a single workgroup sorts, and than a tile of segments has.
+    pub fn elements_for_all(&self) -> u32 {
+        let tile = self.windows.map_or(0, |windows| abi::SPLIT_TILE_BLOCKS * windows.block.elements());
+        self.single.elements().max(tile) + 1
+    }
+
     /// Clamps the tuning to the device: halves workgroups, then their items, until limits and shared memory allow it.
     ///
     /// # Errors

@@ -149,6 +149,9 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
         values[spec::SPLITS] = (windows.rounds > 0 || windows.lists_rows()).into();
         values[spec::OF_ROWS] = windows.sweeps.into();
     }
+    if kernel == Kernel::Inspect && shape.windows.is_none() {
+        values[spec::SEGMENT_LAYOUT] = abi::LAYOUT_WHOLE;
+    }
     if let (Group::Short, Some(short)) = (group, short) {
         values[spec::NETWORK_BITS] = short.slot_bits;
     }

@@ -1,7 +1,7 @@
 #version 460
 
 // Keeps the splats in front of the camera: their depths become the keys of a sort, their indices its values, and how many
-// they are its count. Compiled to cull.spv by
+// they are its count, also of those without room. Compiled to cull.spv by
 //     glslc -g --target-env=vulkan1.2 examples/frames/cull.comp -o examples/frames/cull.spv
 // where -g keeps this text, which a test compares.
 
@@ -30,6 +30,8 @@ void main() {
         return;
     }
     uint place = atomicAdd(count, 1);
-    depths[place] = depth;
-    indices[place] = splat;
+    if (place < depths.length()) {
+        depths[place] = depth;
+        indices[place] = splat;
+    }
 }

@@ -157,6 +157,15 @@ own_words! {
         /// Elements up to which segments are small.
         small = 4;
     }
+    /// Of an inspector.
+    Inspect {
+        /// The capacity in elements.
+        capacity = 0;
+        /// Elements of a row.
+        row_length = 1;
+        /// The most elements of a segment.
+        longest = 3;
+    }
     /// Of a verifier.
     Verify {
         /// Workgroups that add up the elements.

@@ -6,7 +6,7 @@ use ash::vk::AccessFlags;
 
 use crate::abi::{Push, spec};
 use crate::error::Error;
-use crate::kernels::Module;
+use crate::kernels::{Kernel, Module};
 use crate::plan::{Hazards, MAX_COUNT, Plan, Step, StepName, Work};
 use crate::records::Fields;
 use crate::request::{Count, SortRequest};
@@ -78,7 +78,7 @@ pub fn of(desc: &ShapeDesc<'_>, capacity: u32, count: Count) -> Result<HostSort,
         let (given, allowed) = (capacity.into(), allowed.into());
         return Err(Error::TooManyElements { given, allowed, limit: limit.into() });
     }
-    Ok(host_sort(&Plan::new(request, desc.algorithm, shape, capacity), count))
+    Ok(host_sort(&Plan::new(request, desc.algorithm, shape, capacity), Some(count)))
 }
 
 /// The sort of so many segments by a sorter for up to `capacity` elements and `segment_capacity` segments.
@@ -94,7 +94,25 @@ pub fn of_segments(
 ) -> Result<HostSort, Error> {
     desc.request.check()?;
     let plan = Plan::new(desc.request, desc.algorithm, Shape::fit(desc)?, capacity);
-    Ok(host_sort(&Plan { segment_capacity, ..plan }, count))
+    Ok(host_sort(&Plan { segment_capacity, ..plan }, Some(count)))
+}
+
+/// The dispatch of an inspector beside that sort, if it has one.
+///
+/// # Errors
+///
+/// As for a sorter for the request.
+pub fn inspection(
+    desc: &ShapeDesc<'_>,
+    capacity: u32,
+    segment_capacity: u32,
+    count: Count,
+) -> Result<Option<HostStep>, Error> {
+    desc.request.check()?;
+    let plan = Plan::new(desc.request, desc.algorithm, Shape::fit(desc)?, capacity);
+    let plan = Plan { segment_capacity, ..plan };
+    let step = |(groups, push)| Step::dispatch(Kernel::Inspect, None, Groups::Direct(groups), push);
+    Ok(plan.inspection(count).map(|found| host_step(&plan, step(found))))
 }
 
 /// The sort of keys that sorts what a request asks for, and what its keys are composed of if they are.
@@ -106,29 +124,30 @@ pub fn resolve(request: &SortRequest) -> Result<(SortRequest, Option<Fields>), E
     request.resolve()
 }
 
-fn host_sort(plan: &Plan, count: Count) -> HostSort {
-    let (request, shape) = (&plan.request, plan.shape);
+/// The steps of that sort that warm its kernels up.
+///
+/// # Errors
+///
+/// As for a sorter for the request.
+pub fn idle(desc: &ShapeDesc<'_>, capacity: u32, segment_capacity: u32) -> Result<HostSort, Error> {
+    desc.request.check()?;
+    let plan = Plan::new(desc.request, desc.algorithm, Shape::fit(desc)?, capacity);
+    let plan = Plan { segment_capacity, ..plan };
+    Ok(host_sort(&plan, None))
+}
+
+fn host_sort(plan: &Plan, count: Option<Count>) -> HostSort {
+    let shape = plan.shape;
     let (mut steps, mut barriers) = (Vec::new(), Vec::new());
     let mut hazards = Hazards::new();
-    plan.each_step(count, &mut |step| {
+    let mut emit = |step| {
         barriers.push(hazards.before(plan, &step).map(|barrier| (barrier.from, barrier.to)));
-        let Step { name, ends, work } = step;
-        steps.push(match work {
-            Work::Clear { bytes } => HostStep::Clear { bytes },
-            Work::Dispatch { kernel, groups, push } => {
-                let pipeline = specialize(kernel, &shape, request);
-                HostStep::Dispatch(Box::new(Dispatch {
-                    name,
-                    module: pipeline.module,
-                    constants: pipeline.constants,
-                    subgroup_size: pipeline.subgroup_size,
-                    groups,
-                    places: plan.places(ends),
-                    push,
-                }))
-            }
-        });
-    });
+        steps.push(host_step(plan, step));
+    };
+    match count {
+        Some(count) => plan.each_step(count, &mut emit),
+        None => plan.each_idle_step(&mut emit),
+    }
     let scratch = plan.scratch();
     HostSort {
         shape,
@@ -138,5 +157,24 @@ fn host_sort(plan: &Plan, count: Count) -> HostSort {
         scratch_bytes: scratch.size,
         counters: scratch.counters,
         table: scratch.table,
+    }
+}
+
+fn host_step(plan: &Plan, step: Step) -> HostStep {
+    let Step { name, ends, work } = step;
+    match work {
+        Work::Clear { bytes } => HostStep::Clear { bytes },
+        Work::Dispatch { kernel, groups, push } => {
+            let pipeline = specialize(kernel, &plan.shape, &plan.request);
+            HostStep::Dispatch(Box::new(Dispatch {
+                name,
+                module: pipeline.module,
+                constants: pipeline.constants,
+                subgroup_size: pipeline.subgroup_size,
+                groups,
+                places: plan.places(ends),
+                push,
+            }))
+        }
     }
 }

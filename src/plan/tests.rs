@@ -1,5 +1,6 @@
 //! Plans without a device: sizes, dispatches, routes and barriers.
 
+use crate::segments::Segments;
 use ash::vk::AccessFlags;
 
 use super::hazard::Region;
@@ -446,4 +447,38 @@ fn passes_that_ran_are_counted() {
         counters[abi::COUNTERS_ROUTES as usize + pass] = abi::ROUTE_RUNS;
     }
     assert_eq!(plan.passes_of(&counters), (2, plan.shape.passes - 2));
+}
+
+/// What warms a sort up runs each of its kernels, with nothing to do.
+#[test]
+fn every_kernel_is_warmed_up() {
+    let nvidia = profile(vendor::NVIDIA, UNKNOWN, 32);
+    let plain = SortRequest::new(KeyType::U32);
+    let out = plain.placement(Placement::OutOfPlace);
+    let requests = [
+        plain,
+        plain.value(ValueType::Bytes(40)),
+        plain.bits(0..8),
+        out.value(ValueType::Index).bits(3..3),
+        plain.segments(Segments::Offsets),
+        plain.segments(Segments::Offsets).up_to(20),
+        out.segments(Segments::Ranges).top(9),
+        out.segments(Segments::Whole).top(9),
+    ];
+    for request in requests {
+        for algorithm in chained() {
+            let plan = Plan { segment_capacity: 7, ..plan_of(&nvidia, &request.algorithm(Some(algorithm)), 1_000_000) };
+            let mut warmed = Vec::new();
+            plan.each_idle_step(&mut |step| match step.work {
+                Work::Dispatch { kernel, groups, push } => {
+                    assert_eq!((groups, push.count), (Groups::Direct(1), 0), "{request}: {}", step.name);
+                    warmed.push(kernel);
+                }
+                Work::Clear { .. } => {}
+            });
+            let counts = [1, 2, 1_000, 100_000, 1_000_000].map(|count| Count::Host(count.min(plan.most())));
+            let kernels = plan.kernels(&[&counts[..], &[Count::Device]].concat());
+            assert!(kernels.iter().all(|kernel| warmed.contains(kernel)), "{request}: {kernels:?}, {warmed:?}");
+        }
+    }
 }

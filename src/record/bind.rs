@@ -7,7 +7,7 @@ use ash::vk;
 
 use super::buffers::SortBuffers;
 use super::inner::SorterInner;
-use super::memory::{Beside, Checked, check_counted, given, writes};
+use super::memory::{Checked, check_counted, given, writes};
 use super::pipelines::Layouts;
 use super::sorter::Sorter;
 use crate::error::{Context, Error};
@@ -117,16 +117,8 @@ impl BoundSort {
         if given(buffers.count).is_some() {
             check_counted(&plan)?;
         }
-        let words = sorter.sort.segment_bytes(plan.segment_capacity);
-        let beside = Beside {
-            name: "segments",
-            range: buffers.segments,
-            taken: words.is_some(),
-            count: if words.is_some() && plan.capacity > 0 { plan.segment_capacity } else { 0 },
-            bytes: words.unwrap_or(0),
-        };
         Ok(BoundSort {
-            memory: Checked::new(&sorter, &plan, buffers, beside)?,
+            memory: Checked::new(&sorter, &plan, buffers, None)?,
             buffers: *buffers,
             plan,
             addresses: [[0; 4]; Ends::ALL.len()],

@@ -5,9 +5,9 @@ use std::io::Write as _;
 use ash::vk;
 
 use super::bind::BoundSort;
-use super::memory::{check_counted, writes};
+use super::memory::writes;
 use super::pipelines::Layouts;
-use super::segments::too_many_segments;
+use super::scopes::AccessScope;
 use crate::abi;
 use crate::error::Error;
 use crate::plan::{Barrier, Ends, Groups, Hazards, Step, StepName, Work};
@@ -62,115 +62,6 @@ pub struct StepTime {
     pub name: StepName,
     /// Nanoseconds.
     pub nanoseconds: f64,
-}
-
-/// Pipeline stages with the accesses in them, for the caller's barriers around a sort.
-///
-/// The constants are common scopes of callers. [`BoundSort::INPUT_SCOPE`] and [`BoundSort::OUTPUT_SCOPE`] are the scopes of
-/// the sort itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AccessScope {
-    /// Stages.
-    pub stages: vk::PipelineStageFlags,
-    /// Accesses.
-    pub access: vk::AccessFlags,
-}
-
-impl AccessScope {
-    /// Reads of storage buffers by compute shaders.
-    pub const COMPUTE_READ: AccessScope =
-        AccessScope::new(vk::PipelineStageFlags::COMPUTE_SHADER, vk::AccessFlags::SHADER_READ);
-    /// Writes to storage buffers by compute shaders.
-    pub const COMPUTE_WRITE: AccessScope =
-        AccessScope::new(vk::PipelineStageFlags::COMPUTE_SHADER, vk::AccessFlags::SHADER_WRITE);
-    /// Reads by copies.
-    pub const TRANSFER_READ: AccessScope =
-        AccessScope::new(vk::PipelineStageFlags::TRANSFER, vk::AccessFlags::TRANSFER_READ);
-    /// Writes by copies, fills and updates.
-    pub const TRANSFER_WRITE: AccessScope =
-        AccessScope::new(vk::PipelineStageFlags::TRANSFER, vk::AccessFlags::TRANSFER_WRITE);
-    /// Reads of storage buffers by vertex shaders.
-    pub const VERTEX_SHADER_READ: AccessScope =
-        AccessScope::new(vk::PipelineStageFlags::VERTEX_SHADER, vk::AccessFlags::SHADER_READ);
-    /// Reads of index buffers by draws.
-    pub const INDEX_READ: AccessScope =
-        AccessScope::new(vk::PipelineStageFlags::VERTEX_INPUT, vk::AccessFlags::INDEX_READ);
-    /// Reads of the arguments of indirect draws and dispatches.
-    pub const INDIRECT_READ: AccessScope =
-        AccessScope::new(vk::PipelineStageFlags::DRAW_INDIRECT, vk::AccessFlags::INDIRECT_COMMAND_READ);
-    /// Reads by the host after it has waited for the commands.
-    pub const HOST_READ: AccessScope = AccessScope::new(vk::PipelineStageFlags::HOST, vk::AccessFlags::HOST_READ);
-
-    /// Accesses in some stages.
-    pub const fn new(stages: vk::PipelineStageFlags, access: vk::AccessFlags) -> AccessScope {
-        AccessScope { stages, access }
-    }
-
-    /// The scope of both.
-    pub const fn union(self, other: AccessScope) -> AccessScope {
-        AccessScope {
-            stages: vk::PipelineStageFlags::from_raw(self.stages.as_raw() | other.stages.as_raw()),
-            access: vk::AccessFlags::from_raw(self.access.as_raw() | other.access.as_raw()),
-        }
-    }
-
-    /// The stages as `synchronization2` has them.
-    pub const fn stages2(self) -> vk::PipelineStageFlags2 {
-        vk::PipelineStageFlags2::from_raw(self.stages.as_raw() as u64)
-    }
-
-    /// The accesses as `synchronization2` has them.
-    pub const fn access2(self) -> vk::AccessFlags2 {
-        vk::AccessFlags2::from_raw(self.access.as_raw() as u64)
-    }
-
-    /// The memory barrier from this scope to another. Pass the stages to `vkCmdPipelineBarrier` beside it.
-    ///
-    /// ```
-    /// # use ash::vk;
-    /// use vksort::{AccessScope, BoundSort};
-    ///
-    /// // From a compute pass that writes keys, to the sort; with synchronization2 in `barrier2_to`.
-    /// # unsafe fn between(device: &ash::Device, commands: vk::CommandBuffer) {
-    /// let (from, to) = (AccessScope::COMPUTE_WRITE, BoundSort::INPUT_SCOPE);
-    /// let memory = [from.barrier_to(to)];
-    /// # // SAFETY: never called.
-    /// # unsafe {
-    /// device.cmd_pipeline_barrier(commands, from.stages, to.stages, Default::default(), &memory, &[], &[]);
-    /// # } }
-    /// ```
-    pub fn barrier_to(self, other: AccessScope) -> vk::MemoryBarrier<'static> {
-        vk::MemoryBarrier::default().src_access_mask(self.access).dst_access_mask(other.access)
-    }
-
-    /// Records the barrier from this scope to another.
-    ///
-    /// # Safety
-    ///
-    /// `commands` is recording, on a queue family with the stages of both.
-    pub unsafe fn record_barrier(self, other: AccessScope, device: &ash::Device, commands: vk::CommandBuffer) {
-        let (memory, flags) = ([self.barrier_to(other)], vk::DependencyFlags::empty());
-        // SAFETY: by this function's contract.
-        unsafe { device.cmd_pipeline_barrier(commands, self.stages, other.stages, flags, &memory, &[], &[]) };
-    }
-
-    /// The memory barrier from this scope to another, for `vkCmdPipelineBarrier2`.
-    pub fn barrier2_to(self, other: AccessScope) -> vk::MemoryBarrier2<'static> {
-        vk::MemoryBarrier2::default()
-            .src_stage_mask(self.stages2())
-            .src_access_mask(self.access2())
-            .dst_stage_mask(other.stages2())
-            .dst_access_mask(other.access2())
-    }
-}
-
-/// The scope of both: [`union`](AccessScope::union), which can also be used in constants.
-impl std::ops::BitOr for AccessScope {
-    type Output = AccessScope;
-
-    fn bitor(self, other: AccessScope) -> AccessScope {
-        self.union(other)
-    }
 }
 
 impl BoundSort {
@@ -343,6 +234,37 @@ impl BoundSort {
         }
     }
 
+    /// Records every kernel of the sort with nothing to do, so that a driver which compiles kernels at their first dispatch does so now,
+    /// and not in a frame. Submit it on your own queue, while the program loads.
+    ///
+    /// It reads and writes no elements, whatever the buffers hold, and takes some microseconds for each kernel. Validation layers
+    /// take it for a sort, so the barriers around it are those of one. The state that it changes is that of
+    /// [`record`](Self::record).
+    ///
+    /// * `resources`: those of [`record_visited`](Self::record_visited) if the sorter has a visitor, else `None`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for resources, as in [`record_visited`](Self::record_visited). After an error nothing has been recorded.
+    ///
+    /// # Safety
+    ///
+    /// * As for [`record`](Self::record), or [`record_visited`](Self::record_visited).
+    pub unsafe fn record_warm_up<'a>(
+        &self,
+        commands: vk::CommandBuffer,
+        resources: impl Into<Option<VisitorResources<'a>>>,
+    ) -> Result<(), Error> {
+        let resources = resources.into();
+        self.check_resources(resources)?;
+        // SAFETY: the same contract; the set goes with the layout.
+        unsafe {
+            resources.iter().for_each(|resources| self.bind_resources(commands, *resources));
+            self.record_steps(commands, None, None, &mut |_name| {});
+        }
+        Ok(())
+    }
+
     /// Records a sort, with the visitor's resources if its sorter has a visitor.
     ///
     /// # Safety
@@ -381,7 +303,7 @@ impl BoundSort {
         let mut index = 0;
         // SAFETY: by this function's contract.
         unsafe {
-            self.record_steps(commands, count, None, &mut |_name| {
+            self.record_steps(commands, Some(count), None, &mut |_name| {
                 index += 1;
                 stamp(index, vk::PipelineStageFlags::BOTTOM_OF_PIPE);
             });
@@ -389,7 +311,7 @@ impl BoundSort {
         Ok(())
     }
 
-    /// Records the steps for a count that was checked, and calls `after` after each.
+    /// Records the steps for a count that was checked, or those that warm up, and calls `after` after each.
     ///
     /// # Safety
     ///
@@ -397,20 +319,20 @@ impl BoundSort {
     pub(super) unsafe fn record_steps(
         &self,
         commands: vk::CommandBuffer,
-        count: Count,
+        count: Option<Count>,
         push: Option<vk::PFN_vkCmdPushDescriptorSetKHR>,
         after: &mut dyn FnMut(StepName),
     ) {
         // The push constant is the count's index plus 1, and 0 for a count from the host.
         let count_word = match (count, self.memory.count) {
-            (Count::Device, Some((_, word))) => word + 1,
+            (Some(Count::Device), Some((_, word))) => word + 1,
             _ => 0,
         };
         let device = &self.sorter.pipelines.layouts.device;
         let mut bound = None;
         let mut hazards = Hazards::new();
         let mut index = 0;
-        self.plan.each_step(count, &mut |step| {
+        let mut emit = |step: Step| {
             let barrier = hazards.before(&self.plan, &step);
             // SAFETY: the command buffer is recording, by this function's contract; compute and transfer stages exist on
             // every compute queue; a label that ends has begun.
@@ -418,7 +340,7 @@ impl BoundSort {
                 if let Some(Barrier { from, to }) = barrier
                     && self.sorter.faults.skip_barrier != Some(index)
                 {
-                    access_scope(from).record_barrier(access_scope(to), device, commands);
+                    AccessScope::of(from).record_barrier(AccessScope::of(to), device, commands);
                 }
                 if let Some(push) = push
                     && bound != Some(step.ends)
@@ -434,7 +356,11 @@ impl BoundSort {
             }
             index += 1;
             after(step.name);
-        });
+        };
+        match count {
+            Some(count) => self.plan.each_step(count, &mut emit),
+            None => self.plan.each_idle_step(&mut emit),
+        }
     }
 
     /// Refuses a count that [`record`](Self::record) refuses, and returns any other.
@@ -444,16 +370,7 @@ impl BoundSort {
     /// * [`Error::TooManyElements`]: the count is over the capacity; of segments, [`Error::Unsupported`].
     /// * [`Error::BufferPresence`]: the count is on the device, and no count buffer was bound; [`Error::Unsupported`] with a capacity of 0.
     pub fn check_count(&self, count: impl Into<Count>) -> Result<Count, Error> {
-        let (count, most) = (count.into(), self.plan.most());
-        if count == Count::Device {
-            check_counted(&self.plan)?;
-        }
-        match (count, self.sorter.sort.segments) {
-            (Count::Host(given), Some(of)) if given > most && !of.counts_elements() => {
-                Err(too_many_segments(given, format!("up to {most}, the segment capacity")))
-            }
-            _ => check_count(count, most, self.memory.count.is_some()),
-        }
+        self.sorter.check_count(&self.plan, count.into(), self.memory.count.is_some())
     }
 
     /// Turns the ticks of a recording's queries into the time of each step.
@@ -526,7 +443,7 @@ impl BoundSort {
     ///
     /// `commands` is recording, outside a render pass, on a queue family with compute.
     unsafe fn record_step(&self, commands: vk::CommandBuffer, step: &Step, count_word: u32) {
-        let Layouts { device, pipeline: layout, .. } = &*self.sorter.pipelines.layouts;
+        let device = &self.sorter.pipelines.layouts.device;
         match step.work {
             Work::Clear { bytes } => {
                 let counters = self.memory.counters;
@@ -534,7 +451,7 @@ impl BoundSort {
                 unsafe { device.cmd_fill_buffer(commands, counters.buffer, counters.offset, bytes, 0) };
             }
             Work::Dispatch { kernel, groups, push } => {
-                let (compute, stage) = (vk::PipelineBindPoint::COMPUTE, vk::ShaderStageFlags::COMPUTE);
+                let pipelines = &self.sorter.pipelines;
                 let set = self.sets.as_ref().map(|sets| sets.all[step.ends as usize]);
                 let addresses = self.addresses[step.ends as usize];
                 let push = abi::Push { addresses, count_word, ..push };
@@ -546,15 +463,10 @@ impl BoundSort {
                 // block of the layout; the dispatch is within the device's limits, or reads arguments that are from
                 // scratch, with INDIRECT_BUFFER by the contract of `bind`.
                 unsafe {
-                    device.cmd_bind_pipeline(commands, compute, self.sorter.pipelines.get(kernel));
-                    if let Some(set) = set {
-                        device.cmd_bind_descriptor_sets(commands, compute, *layout, 0, &[set], &[]);
-                    }
-                    device.cmd_push_constants(commands, *layout, stage, range.start, bytes);
+                    pipelines.bind(commands, kernel, set, (range.start, bytes));
                     match groups {
                         Groups::Direct(workgroups) => {
-                            let (x, y) = dispatch_size(workgroups, self.sorter.shape.max_workgroups);
-                            device.cmd_dispatch(commands, x, y, 1);
+                            pipelines.dispatch(commands, workgroups, self.sorter.shape.max_workgroups);
                         }
                         Groups::Counted(slot) => {
                             let counters = self.memory.counters;
@@ -582,62 +494,5 @@ impl BoundSort {
                 debug_utils.cmd_begin_debug_utils_label(commands, &vk::DebugUtilsLabelEXT::default().label_name(label));
             }
         }
-    }
-}
-
-/// Refuses a count over the capacity, and one on the device without a count buffer.
-pub(super) fn check_count(count: Count, capacity: u32, counted: bool) -> Result<Count, Error> {
-    match count {
-        Count::Host(given) if given > capacity => Err(Error::TooManyElements {
-            given: given.into(),
-            allowed: capacity.into(),
-            limit: "the capacity that the sort was bound with".into(),
-        }),
-        Count::Device if !counted => Err(Error::BufferPresence { buffer: "count", given: "absent", needed: "present" }),
-        count => Ok(count),
-    }
-}
-
-/// The scope of one side of a barrier.
-fn access_scope(access: vk::AccessFlags) -> AccessScope {
-    let (read, write) = (AccessScope::COMPUTE_READ, AccessScope::COMPUTE_WRITE);
-    let parts = [read, write, AccessScope::INDIRECT_READ, AccessScope::TRANSFER_WRITE];
-    let nothing = AccessScope::new(vk::PipelineStageFlags::empty(), vk::AccessFlags::empty());
-    parts.into_iter().filter(|part| access.contains(part.access)).fold(nothing, AccessScope::union)
-}
-
-/// Spreads workgroups over x and y if one dimension is too small. Kernels ignore workgroups beyond their tiles.
-fn dispatch_size(workgroups: u32, limit: u32) -> (u32, u32) {
-    if workgroups <= limit { (workgroups, 1) } else { (limit, workgroups.div_ceil(limit)) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn scopes_of_barriers_are_their_accesses_with_the_stages() {
-        use vk::{AccessFlags as A, PipelineStageFlags as S};
-        let scope = |access| {
-            let scope = access_scope(access);
-            assert_eq!(scope.access, access);
-            scope.stages
-        };
-        assert_eq!(scope(A::SHADER_READ), S::COMPUTE_SHADER);
-        assert_eq!(scope(A::SHADER_WRITE), S::COMPUTE_SHADER);
-        assert_eq!(scope(A::TRANSFER_WRITE), S::TRANSFER);
-        assert_eq!(scope(A::INDIRECT_COMMAND_READ), S::DRAW_INDIRECT);
-        let all = A::SHADER_READ | A::SHADER_WRITE | A::TRANSFER_WRITE;
-        assert_eq!(scope(all), S::COMPUTE_SHADER | S::TRANSFER);
-        let both = AccessScope::COMPUTE_WRITE | AccessScope::INDEX_READ;
-        assert_eq!(both, AccessScope::new(S::COMPUTE_SHADER | S::VERTEX_INPUT, A::SHADER_WRITE | A::INDEX_READ));
-    }
-
-    #[test]
-    fn dispatches_beyond_one_dimension_take_two() {
-        assert_eq!(dispatch_size(7, 65535), (7, 1));
-        assert_eq!(dispatch_size(65535, 65535), (65535, 1));
-        let (x, y) = dispatch_size(65536, 65535);
-        assert!(x <= 65535 && y <= 65535 && u64::from(x) * u64::from(y) >= 65536);
     }
 }

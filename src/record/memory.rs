@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::plan::{Ends, Memory, Plan, ScratchRange};
 use crate::request::Capacity;
 
-type Info = vk::DescriptorBufferInfo;
+pub(super) type Info = vk::DescriptorBufferInfo;
 
 /// Usage flags of scratch: kernels read and write it, a transfer clears it, and it holds the arguments of indirect dispatches.
 pub(super) const SCRATCH_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
@@ -52,22 +52,13 @@ struct Asked {
     count: u32,
 }
 
-/// A range that not every sort has: the words of segments, or the report of a verifier.
-#[derive(Clone, Copy)]
-pub(super) struct Beside {
-    pub name: &'static str,
-    pub range: Option<BufferRange>,
-    /// Whether it has to be given, unless it is of nothing.
-    pub taken: bool,
-    /// What it is of: segments, or 1.
-    pub count: u32,
-    pub bytes: u64,
-}
+/// A range for the report of a kernel beside the sort: its bytes, and its usage beside `STORAGE_BUFFER`.
+pub(super) type Report = (BufferRange, u64, vk::BufferUsageFlags);
 
 /// The checked memory of a sort: of each range the bytes that the sort uses; `None` for what it does not use.
 pub(super) struct Checked {
     /// All of it by name.
-    used: [(&'static str, Option<Info>); 7],
+    used: [(&'static str, Option<Info>); 8],
     keys: Option<Info>,
     values: Option<Info>,
     keys_out: Option<Info>,
@@ -77,7 +68,9 @@ pub(super) struct Checked {
     pub counters: Info,
     /// The caller's count, with its word in the range.
     pub count: Option<(Info, u32)>,
-    pub beside: Option<Info>,
+    /// The words of segments.
+    pub segments: Option<Info>,
+    pub report: Option<Info>,
     /// The range for descriptors that the sort does not use, because every descriptor must be valid. It is the keys, which every
     /// step waits for in any case, or another buffer of the sort if a visitor replaces the keys.
     stand_in: Info,
@@ -94,14 +87,20 @@ pub(super) fn check_counted(plan: &Plan) -> Result<(), Error> {
 }
 
 impl Checked {
-    pub fn new(sorter: &SorterInner, plan: &Plan, buffers: &SortBuffers, beside: Beside) -> Result<Checked, Error> {
+    /// Checks the buffers of a sort, and perhaps a range for a report.
+    pub fn new(
+        sorter: &SorterInner,
+        plan: &Plan,
+        buffers: &SortBuffers,
+        report: Option<Report>,
+    ) -> Result<Checked, Error> {
         let sizes = sorter.buffer_sizes(Capacity { elements: plan.capacity, segments: plan.segment_capacity });
         let of = |size: Option<u64>| size.unwrap_or_default();
         let layout = plan.scratch();
 
         // Kernels read whole words, also where a caller's profile asks for less.
         let alignment = sorter.profile.storage_alignment_bytes.max(4);
-        let usage = sorter.element_usage();
+        let (usage, storage) = (sorter.element_usage(), vk::BufferUsageFlags::STORAGE_BUFFER);
         let asked = |name, range, required: bool, bytes| {
             let need = Need::of(required);
             Asked { name, range: given(range), need, bytes, usage, alignment, count: plan.capacity }
@@ -116,16 +115,21 @@ impl Checked {
                 usage: usage | if sorter.indirect { SCRATCH_USAGE } else { DIRECT_SCRATCH_USAGE },
                 ..asked("scratch", buffers.scratch, true, layout.size)
             },
+            Asked { need: Need::Optional, usage: storage, alignment: 4, ..asked("count", buffers.count, true, 4) },
             Asked {
-                need: Need::Optional,
-                usage: vk::BufferUsageFlags::STORAGE_BUFFER,
-                alignment: 4,
-                ..asked("count", buffers.count, true, 4)
+                usage: storage,
+                count: if plan.capacity > 0 { plan.segment_capacity } else { 0 },
+                ..asked("segments", buffers.segments, sizes.segments.is_some(), of(sizes.segments))
             },
             Asked {
-                usage: vk::BufferUsageFlags::STORAGE_BUFFER,
-                count: beside.count,
-                ..asked(beside.name, beside.range, beside.taken, beside.bytes)
+                usage: storage | report.map_or(vk::BufferUsageFlags::empty(), |(.., usage)| usage),
+                count: 1,
+                ..asked(
+                    "report",
+                    report.map(|(range, ..)| range),
+                    report.is_some(),
+                    of(report.map(|(_, bytes, _)| bytes)),
+                )
             },
         ];
         for asked in &ranges {
@@ -137,7 +141,7 @@ impl Checked {
         check_overlaps(&ranges)?;
 
         let used = ranges.map(|asked| (asked.name, asked.used()));
-        let [keys, values, keys_out, values_out, scratch, _, beside] = used.map(|(_, info)| info);
+        let [keys, values, keys_out, values_out, scratch, _, segments, report] = used.map(|(_, info)| info);
         // A descriptor's offset is a multiple of the alignment; the count is a word after it.
         let count = given(buffers.count).map(|range| {
             let before = range.offset % alignment;
@@ -150,7 +154,7 @@ impl Checked {
         // A word of it, because buffers that are accessed by address may be longer than a descriptor.
         let stand_in = stand_in.map(|info| Info { range: info.range.min(4), ..info }).unwrap_or_default();
         let counters = counters.unwrap_or(stand_in);
-        Ok(Checked { used, keys, values, keys_out, values_out, scratch, counters, count, beside, stand_in })
+        Ok(Checked { used, keys, values, keys_out, values_out, scratch, counters, count, segments, report, stand_in })
     }
 
     /// Refuses ranges that end beyond their buffers. These have at most the bytes that they need memory for.
@@ -197,7 +201,7 @@ impl Checked {
             abi::BINDING_VALUES_TO => of(places.values[1]),
             abi::BINDING_COUNTERS => Some(self.counters),
             abi::BINDING_TABLE => part(self.scratch, plan.scratch().table),
-            abi::BINDING_SEGMENTS => self.beside,
+            abi::BINDING_SEGMENTS => self.segments,
             _ => self.count.map(|(info, _)| info),
         };
         let bindings = Pipelines::bindings(plan.shape.addressed, plan.shape.windows.is_some());

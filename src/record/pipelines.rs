@@ -257,6 +257,47 @@ impl Pipelines {
         debug_assert!(pipeline.is_some(), "{} was not created", kernel.name());
         pipeline.as_ref().map_or(vk::Pipeline::null(), |pipeline| pipeline.raw)
     }
+
+    /// Binds a kernel with its descriptor set, unless that is pushed, and its push constants from the byte `start` on.
+    ///
+    /// # Safety
+    ///
+    /// * `commands` is recording, on a queue family with compute.
+    /// * The set is alive and of these layouts, and the push constants end within them.
+    pub unsafe fn bind(
+        &self,
+        commands: vk::CommandBuffer,
+        kernel: Kernel,
+        set: Option<vk::DescriptorSet>,
+        (start, push): (u32, &[u8]),
+    ) {
+        let Layouts { device, pipeline: layout, .. } = &*self.layouts;
+        let (compute, stage) = (vk::PipelineBindPoint::COMPUTE, vk::ShaderStageFlags::COMPUTE);
+        // SAFETY: by this function's contract; pipeline and layout belong together and are alive.
+        unsafe {
+            device.cmd_bind_pipeline(commands, compute, self.get(kernel));
+            if let Some(set) = set {
+                device.cmd_bind_descriptor_sets(commands, compute, *layout, 0, &[set], &[]);
+            }
+            device.cmd_push_constants(commands, *layout, stage, start, push);
+        }
+    }
+
+    /// Records so many workgroups of the bound kernel, over x and y if there are more than `limit`. Kernels ignore workgroups beyond their
+    /// own.
+    ///
+    /// # Safety
+    ///
+    /// `commands` is recording, outside a render pass, with a kernel bound by [`bind`](Self::bind).
+    pub unsafe fn dispatch(&self, commands: vk::CommandBuffer, workgroups: u32, limit: u32) {
+        let (x, y) = dispatch_size(workgroups, limit);
+        // SAFETY: by this function's contract.
+        unsafe { self.layouts.device.cmd_dispatch(commands, x, y, 1) };
+    }
+}
+
+fn dispatch_size(workgroups: u32, limit: u32) -> (u32, u32) {
+    if workgroups <= limit { (workgroups, 1) } else { (limit, workgroups.div_ceil(limit)) }
 }
 
 /// The word of a module with its version, and that of 1.6, whose rules for compute shaders the kernels meet as they are.
@@ -310,4 +351,17 @@ unsafe fn create(
     unsafe { device.destroy_shader_module(module, None) };
     log::debug!("pipeline {}: {:.1} ms", spec.module.name(), started.elapsed().as_secs_f64() * 1e3);
     created.map(|pipelines| pipelines[0]).map_err(|(_, result)| result).context("vkCreateComputePipelines")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::dispatch_size;
+
+    #[test]
+    fn dispatches_beyond_one_dimension_take_two() {
+        assert_eq!(dispatch_size(7, 65535), (7, 1));
+        assert_eq!(dispatch_size(65535, 65535), (65535, 1));
+        let (x, y) = dispatch_size(65536, 65535);
+        assert!(x <= 65535 && y <= 65535 && u64::from(x) * u64::from(y) >= 65536);
+    }
 }

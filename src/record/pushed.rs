@@ -112,7 +112,7 @@ impl PushedSort {
         if sort.capacity().elements > 0 {
             // SAFETY: the command buffer is recording and the buffers are alive, by this function's contract; the sorter was built
             // for pushed descriptors, of which `push` is the function.
-            unsafe { sort.record_steps(commands, count, Some(push), after) };
+            unsafe { sort.record_steps(commands, Some(count), Some(push), after) };
         }
     }
 }

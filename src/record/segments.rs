@@ -3,10 +3,11 @@
 use std::fmt;
 
 use super::inner::SorterInner;
+use super::memory::check_counted;
 use super::sorter::Sorter;
 use crate::error::Error;
 use crate::plan::Plan;
-use crate::request::Capacity;
+use crate::request::{Capacity, Count};
 use crate::segments::{SegmentOptions, Segments};
 use crate::shape::{Windows, largest};
 
@@ -73,6 +74,27 @@ impl SorterInner {
         }
     }
 
+    /// Refuses a count that recordings refuse: over the capacity, or on the device without a count buffer.
+    pub(super) fn check_count(&self, plan: &Plan, count: Count, counted: bool) -> Result<Count, Error> {
+        let most = plan.most();
+        match (count, self.sort.segments) {
+            (Count::Device, _) => {
+                check_counted(plan)?;
+                let absent = Error::BufferPresence { buffer: "count", given: "absent", needed: "present" };
+                if counted { Ok(count) } else { Err(absent) }
+            }
+            (Count::Host(given), _) if given <= most => Ok(count),
+            (Count::Host(given), Some(of)) if !of.counts_elements() => {
+                Err(too_many_segments(given, format!("up to {most}, the segment capacity")))
+            }
+            (Count::Host(given), _) => Err(Error::TooManyElements {
+                given: given.into(),
+                allowed: most.into(),
+                limit: "the capacity that the sort was bound with".into(),
+            }),
+        }
+    }
+
     /// Refuses a plan with more segments than there may be.
     pub(super) fn check_segments(&self, plan: &Plan) -> Result<(), Error> {
         if self.exceeded_by_segments(plan).is_none() {
@@ -110,6 +132,6 @@ impl SorterInner {
     }
 }
 
-pub(super) fn too_many_segments(given: u32, allowed: String) -> Error {
+fn too_many_segments(given: u32, allowed: String) -> Error {
     Error::unsupported("the number of segments", given, allowed)
 }

@@ -12,7 +12,6 @@ use super::options::{Access, SorterOptions};
 use super::pipelines::{PipelineDesc, Pipelines, VisitorDesc};
 use super::requirements::Requirements;
 use super::slow::{is_first, slow_because};
-use crate::abi;
 use crate::error::Error;
 use crate::plan::Plan;
 use crate::request::{Algorithm, BufferSizes, Capacity, Count, SortRequest};
@@ -171,9 +170,7 @@ impl Sorter {
         if let Some(warning) = &warning {
             log::warn!("{warning}");
         }
-        // One element more than a single workgroup sorts needs every kernel of any count, and so does one more than a tile of segments.
-        let tile = shape.windows.map_or(0, |windows| abi::SPLIT_TILE_BLOCKS * windows.block.elements());
-        let capacity = shape.single.elements().max(tile) + 1;
+        let capacity = shape.elements_for_all();
         let plan =
             Plan { indirect: !pushed, segment_capacity: capacity, ..Plan::new(request, algorithm, shape, capacity) };
         log::info!(

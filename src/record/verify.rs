@@ -1,23 +1,19 @@
 //! [`Verifier`]: whether a recorded sort is right, found on the device.
 
 use std::fmt;
-use std::sync::Arc;
 
 use ash::vk;
 
-use super::bind::{BoundSort, Sets};
+use super::beside::Beside;
+use super::bind::BoundSort;
 use super::buffers::BufferRange;
-use super::commands::check_count;
 use super::inner::SorterInner;
-use super::memory::{Beside, Checked};
-use super::pipelines::{Layouts, PipelineDesc, Pipelines};
 use crate::abi;
 use crate::error::Error;
 use crate::kernels::Kernel;
 use crate::plan::Plan;
 use crate::request::{Count, ValueType};
 use crate::shape::most_verified;
-use crate::specialize::specialize;
 
 /// Elements that a workgroup takes for each of its invocations, if there are not too many workgroups for that.
 const ITEMS: u32 = 64;
@@ -78,18 +74,13 @@ const MOST_WORKGROUPS: u32 = 4096;
 /// }
 /// ```
 pub struct Verifier {
-    sorter: Arc<SorterInner>,
-    plan: Plan,
-    pipelines: Pipelines,
-    /// The descriptor sets and the addresses of keys and values: before the sort, and after it.
-    sets: Sets,
-    addresses: [[u64; 2]; 2],
-    count_word: Option<u32>,
+    /// With the elements before the sort, and those after it.
+    beside: Beside,
 }
 
 impl fmt::Debug for Verifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (request, capacity) = (&self.sorter.sort, self.plan.capacity);
+        let (request, capacity) = (&self.beside.sorter.sort, self.beside.plan.capacity);
         f.debug_struct("Verifier").field("request", request).field("capacity", &capacity).finish_non_exhaustive()
     }
 }
@@ -113,6 +104,8 @@ impl BoundSort {
     ///   or [`Error::BufferPresence`] for the report.
     /// * [`Error::Unsupported`] for a sort with a [`Visitor`](crate::Visitor), whose elements are not in buffers, for one of records by
     ///   keys that are composed of their fields, for one of segments, and for a capacity of billions of elements on a CPU, whose loops have a limit.
+    ///   Of segments an [`inspector`](BoundSort::inspector) says whether all were sorted, and the self-test of the program `devices` whether
+    ///   they are in order on a device.
     /// * [`Error::Vulkan`] when the driver fails.
     ///
     /// # Safety
@@ -134,54 +127,9 @@ impl BoundSort {
         if u64::from(self.plan.capacity) > most {
             return Err(Error::unsupported("the capacity of a verifier", self.plan.capacity, format!("up to {most}")));
         }
-        let memory = {
-            let beside =
-                Beside { name: "report", range: Some(report), taken: true, count: 1, bytes: self.report_size() };
-            Checked::new(sorter, &self.plan, &self.buffers, beside)?
-        };
-        // SAFETY: the buffers are alive and of the device, by this function's contract.
-        unsafe { memory.check_ends(&sorter.pipelines.layouts.device)? };
-        let report = memory.beside.unwrap_or_default();
-        let desc = PipelineDesc {
-            kernels: &[specialize(Kernel::Verify, shape, &sorter.sort)],
-            required_subgroup_size: false,
-            addressed: shape.addressed,
-            segmented: false,
-            pushed: false,
-            cache: vk::PipelineCache::null(),
-            shared: &sorter.shared,
-            visitor: None,
-        };
-        // SAFETY: the device is that of the sorter, and outlives the verifier by this function's contract.
-        let pipelines = unsafe { Pipelines::new(&sorter.pipelines.layouts.device, &desc)? };
-        let ends = self.memory.ends();
-        let descriptors = ends.map(|[keys, values]| {
-            let of = |binding| match binding {
-                abi::BINDING_KEYS_FROM => keys,
-                abi::BINDING_VALUES_FROM => values,
-                abi::BINDING_COUNT => self.memory.count.map(|(info, _)| info),
-                _ => Some(report),
-            };
-            // A descriptor that is not used is a word of the report, because every descriptor must be valid.
-            let stand_in = vk::DescriptorBufferInfo { range: 4, ..report };
-            Pipelines::bindings(shape.addressed, false)
-                .map(|binding| (binding, of(binding).unwrap_or(stand_in)))
-                .collect()
-        });
-        // SAFETY: the ranges are checked, and their buffers alive by this function's contract.
-        let sets = unsafe { Sets::new(&pipelines.layouts, &descriptors)? };
-        let address = |info: Option<vk::DescriptorBufferInfo>| {
-            // SAFETY: as above; elements that are accessed by address have the usage.
-            info.filter(|_| shape.addressed).map_or(0, |info| unsafe { self.address(info) })
-        };
-        Ok(Verifier {
-            sorter: Arc::clone(sorter),
-            plan: self.plan,
-            pipelines,
-            sets,
-            addresses: ends.map(|ends| ends.map(address)),
-            count_word: self.memory.count.map(|(_, word)| word),
-        })
+        let asked = (report, self.report_size(), vk::BufferUsageFlags::empty());
+        // SAFETY: the same contract.
+        Ok(Verifier { beside: unsafe { Beside::new(self, Kernel::Verify, asked)? } })
     }
 }
 
@@ -234,9 +182,9 @@ impl Verifier {
     ///   visible to that scope.
     /// * Verifier and buffers stay alive until the commands have completed.
     pub unsafe fn record_before(&self, commands: vk::CommandBuffer, count: impl Into<Count>) -> Result<(), Error> {
-        let count = check_count(count.into(), self.plan.capacity, self.count_word.is_some())?;
+        let count = self.beside.check_count(count.into())?;
         // SAFETY: by this function's contract. The sort may write to what was read.
-        unsafe { self.record(commands, count, abi::VERIFY_BEFORE, workgroups(&self.sorter, &self.plan)) };
+        unsafe { self.record(commands, count, abi::VERIFY_BEFORE, self.workgroups()) };
         Ok(())
     }
 
@@ -255,8 +203,8 @@ impl Verifier {
     ///   [`BoundSort::OUTPUT_SCOPE`].
     /// * Later reads of the report wait for [`BoundSort::OUTPUT_SCOPE`].
     pub unsafe fn record_after(&self, commands: vk::CommandBuffer, count: impl Into<Count>) -> Result<(), Error> {
-        let count = check_count(count.into(), self.plan.capacity, self.count_word.is_some())?;
-        let groups = workgroups(&self.sorter, &self.plan);
+        let count = self.beside.check_count(count.into())?;
+        let groups = self.workgroups();
         // SAFETY: by this function's contract.
         unsafe {
             self.record(commands, count, abi::VERIFY_AFTER, groups);
@@ -267,7 +215,7 @@ impl Verifier {
 
     /// What can be checked of the result.
     fn checks(&self) -> u32 {
-        let request = &self.sorter.sort;
+        let request = &self.beside.sorter.sort;
         let index = request.value == ValueType::Index;
         let by_index = request.discards_keys() && index && !request.in_place();
         let keys = !request.discards_keys() || by_index;
@@ -277,32 +225,23 @@ impl Verifier {
             | bit(keys && index && request.stable, abi::CHECKS_STABILITY)
     }
 
+    fn workgroups(&self) -> u32 {
+        workgroups(&self.beside.sorter, &self.beside.plan)
+    }
+
     /// Records a dispatch, followed by a barrier unless it is the last.
     ///
     /// # Safety
     ///
     /// As for [`record_before`](Self::record_before).
     unsafe fn record(&self, commands: vk::CommandBuffer, count: Count, stage: u32, groups: u32) {
-        let Layouts { device, pipeline: layout, .. } = &*self.pipelines.layouts;
+        let own = abi::Own::Verify { workgroups: self.workgroups(), checks: self.checks(), verify_stage: stage };
         let after = usize::from(stage != abi::VERIFY_BEFORE);
-        let [keys_from, values_from] = self.addresses[after];
-        let count_word = self.count_word.filter(|_| count == Count::Device).map_or(0, |word| word + 1);
-        let workgroups = workgroups(&self.sorter, &self.plan);
-        let own = abi::Own::Verify { workgroups, checks: self.checks(), verify_stage: stage };
-        let addresses = [keys_from, 0, values_from, 0];
-        let push = abi::Push { count_word, addresses, ..self.plan.push(count, 0, own) };
-        let words = push.words(None);
-        let bytes = &bytemuck::cast_slice(&words)[..abi::Push::SIZE_BYTES as usize];
-        let compute = vk::PipelineBindPoint::COMPUTE;
-        // SAFETY: the command buffer is recording, by this function's contract; pipeline, layout and sets belong together and
-        // are alive, and the push constants are the whole block of the layout.
+        // SAFETY: the command buffer is recording, by this function's contract.
         unsafe {
-            device.cmd_bind_pipeline(commands, compute, self.pipelines.get(Kernel::Verify));
-            device.cmd_bind_descriptor_sets(commands, compute, *layout, 0, &[self.sets.all[after]], &[]);
-            device.cmd_push_constants(commands, *layout, vk::ShaderStageFlags::COMPUTE, 0, bytes);
-            device.cmd_dispatch(commands, groups, 1, 1);
+            self.beside.record(commands, count, after, self.beside.plan.push(count, 0, own), groups);
             if stage != abi::VERIFY_ANSWER {
-                BoundSort::OUTPUT_SCOPE.record_barrier(BoundSort::INPUT_SCOPE, device, commands);
+                BoundSort::OUTPUT_SCOPE.record_barrier(BoundSort::INPUT_SCOPE, self.beside.device(), commands);
             }
         }
     }

@@ -343,9 +343,9 @@ impl Gpu {
         DeviceBuffer::new(&self.device, size)
     }
 
-    /// Builds the pipelines for sorts of up to `capacity` elements by a request, and runs a small sort with them, so that
-    /// later calls of [`sort`](Self::sort), [`sort_pairs`](Self::sort_pairs) and [`argsort`](Self::argsort) need not build
-    /// them. Sorts of segments are not run.
+    /// Builds the pipelines for sorts of up to `capacity` elements by a request, and runs them with nothing to do
+    /// ([`BoundSort::record_warm_up`](crate::BoundSort::record_warm_up)), so that later calls of [`sort`](Self::sort),
+    /// [`sort_pairs`](Self::sort_pairs) and [`argsort`](Self::argsort) need not build them.
     ///
     /// The request of `sort` has the key's type and the order, that of `sort_pairs` also
     /// [`ValueType::Bytes`] of the value's size, and that of `argsort` [`ValueType::Index`] with
@@ -367,15 +367,10 @@ impl Gpu {
     /// ```
     pub fn warm_up(&self, request: &SortRequest, capacity: u32) -> Result<(), Error> {
         let sorter = self.kept(request, capacity)?;
-        // More elements than a single workgroup sorts need every kernel. Some drivers compile a kernel at its first run.
-        let segments = request.segments.is_some_and(|of| !of.counts_elements());
-        let few = capacity.min(sorter.max_count()).min(sorter.shape().single.elements().saturating_add(1));
-        if !segments {
-            let sort = sorter.prepare_buffers(few.into(), false)?;
-            for count in [few.min(1), few] {
-                sort.run(count)?;
-            }
-        }
+        // Some drivers compile a kernel at its first run.
+        let row = request.segments.and_then(|of| of.layout.stride()).unwrap_or(1);
+        let few = sorter.shape().elements_for_all().max(row).min(capacity).min(sorter.max_count());
+        sorter.prepare_buffers(Capacity::new(few).segments((few / row).min(1)), false)?.warm_up()?;
         self.device.save_pipelines();
         Ok(())
     }

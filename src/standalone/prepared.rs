@@ -325,6 +325,14 @@ impl PreparedSort {
         self.queries.as_ref().map(|queries| Ok(queries.ticks_between()? as f64 * period)).transpose()
     }
 
+    /// Runs every kernel of the sort with nothing to do.
+    pub(super) fn warm_up(&self) -> Result<(), Error> {
+        // SAFETY: as in `run_repeatedly`.
+        let record = |commands| unsafe { self.bound.record_warm_up(commands, None) };
+        // SAFETY: see above.
+        unsafe { self.device.execute("the warm-up", record) }
+    }
+
     /// Sorts as [`run`](Self::run) does, between the halves of a [`Verifier`], and returns its answer: 0 if the sort is right.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ mod emulated;
 mod fallback;
 mod frames;
 mod halves;
+mod inspected;
 mod kept_visitors;
 mod limits;
 mod matrix;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         design("routes", routes::trials),
         design("emulated", emulated::trials),
         whole("verified", verified::trials),
+        whole("inspected", inspected::trials),
         design("records", records::trials),
         whole("recording", recording::trials),
         whole("frames", frames::trials),

@@ -286,10 +286,11 @@ fn kernels_load_only_those_words_of_their_own_that_their_steps_have() {
             }
         }
     }
-    // Records and verifiers take steps of their own.
+    // Records, verifiers and inspectors take steps of their own.
     let place_of = |own: Own| own.places().iter().map(|(_, place)| *place).collect();
     given.insert("compose", place_of(Own::Compose { part: 0, composes_all: 0 }));
     given.insert("verify", place_of(Own::Verify { workgroups: 0, checks: 0, verify_stage: 0 }));
+    given.insert("inspect", place_of(Own::Inspect { capacity: 0, row_length: 0, longest: 0 }));
     let mut loaded = 0;
     for (description, module) in modules() {
         let (words, name) = (own_words_of(&module), description.name());

@@ -324,9 +324,9 @@ fn segmented(number: usize, seed: u64) -> Draw {
 
 /// The same for sorts of segments.
 fn leave_out_of_segments(fates: &Fates, number: usize, seed: u64) {
-    for (module, program) in segments::simulate(&segmented(number, seed), None).unwrap() {
+    for (module, program) in segments::simulate(&segmented(number, seed), None, false).unwrap() {
         leave_out(fates, module, &program, &|without| {
-            segments::simulate(&segmented(number, seed), Some([&program, without])).is_err()
+            segments::simulate(&segmented(number, seed), Some([&program, without]), false).is_err()
         });
     }
 }

@@ -6,6 +6,7 @@ mod arithmetic;
 mod barriers;
 mod bytes;
 mod dispatch;
+mod inspected;
 mod invocation;
 mod memory;
 mod program;
@@ -115,6 +116,11 @@ fn draws() -> impl Strategy<Value = Draw> {
 const MAX_COUNTS: u32 = 2_000_000;
 
 fn run(draw: &Draw) -> Result<(), String> {
+    simulate(draw, false)
+}
+
+/// Runs a sort, or what warms its kernels up, which reads and writes no elements.
+fn simulate(draw: &Draw, idle: bool) -> Result<(), String> {
     let Draw { request, profile, tuning, subgroup, addressed, withhold, ring_bits, .. } = draw;
     let mut desc = ShapeDesc {
         subgroup: *subgroup,
@@ -139,7 +145,10 @@ fn run(draw: &Draw) -> Result<(), String> {
     let capacity = if draw.counted.is_some() { given } else { most.min(given + draw.spare) };
     let counted = draw.counted.map(|percent| (u64::from(capacity) * u64::from(percent) / 100) as u32);
     let count = if counted.is_some() { Count::Device } else { Count::Host(given) };
-    let host = steps::of(&desc, capacity, count).map_err(text)?;
+    let (host, counted) = match idle {
+        true => (steps::idle(&desc, capacity, 0).map_err(text)?, Some(0)),
+        false => (steps::of(&desc, capacity, count).map_err(text)?, counted),
+    };
     let device = Device {
         lanes: profile.subgroup_size,
         resident: draw.resident,
@@ -163,4 +172,10 @@ fn check(sort: &Sort<'_>, seed: u64) -> Result<Moved, String> {
 #[test]
 fn any_request_sorts_any_keys_at_any_subgroup_size() {
     vksort_testing::drawn::run_draws("tests/regressions/simulated.txt", draws, run);
+}
+
+#[test]
+fn kernels_are_warmed_up_without_elements() {
+    let idle = |draw: &Draw| simulate(draw, true);
+    vksort_testing::drawn::run_draws("tests/regressions/simulated-idle.txt", draws, idle);
 }

@@ -240,14 +240,15 @@ struct Range {
 }
 
 fn run(draw: &Draw) -> Result<(), String> {
-    simulate(draw, None).map(|_| ())
+    simulate(draw, None, false).map(|_| ())
 }
 
 /// The modules and programs of a sort's steps, each once.
 pub type Programs = Vec<(Module, Arc<Program>)>;
 
-/// Runs a sort, perhaps with another program instead of one of its own, and compares all memory; gives the programs that ran.
-pub fn simulate(draw: &Draw, changed: Option<[&Arc<Program>; 2]>) -> Result<Programs, String> {
+/// Runs a sort, or what warms its kernels up, perhaps with another program instead of one of its own, and compares all memory; gives the
+/// programs that ran.
+pub fn simulate(draw: &Draw, changed: Option<[&Arc<Program>; 2]>, idle: bool) -> Result<Programs, String> {
     let mut ran = Programs::new();
     let mut request = draw.request();
     let profile = DeviceProfile { max_workgroups: draw.max_workgroups, ..device_of(draw.lanes, draw.small_storage) };
@@ -293,9 +294,13 @@ pub fn simulate(draw: &Draw, changed: Option<[&Arc<Program>; 2]>) -> Result<Prog
         if drawn.is_empty() { vec![7; wanted] } else { drawn.into_iter().cycle().take(wanted).collect() };
     let capacity = elements + 5;
     let most = if draw.layout == WHOLE { elements } else { segments };
-    let counted = draw.counted.map(|percent| most * percent / 100);
+    let counted = if idle { Some(0) } else { draw.counted.map(|percent| most * percent / 100) };
     let count = if counted.is_some() { Count::Device } else { Count::Host(most) };
-    let host = match steps::of_segments(&desc, capacity, segments, count) {
+    let made = match idle {
+        true => steps::idle(&desc, capacity, segments),
+        false => steps::of_segments(&desc, capacity, segments, count),
+    };
+    let host = match made {
         Ok(host) => host,
         // The block is too small for what the request promises.
         Err(vksort::Error::Unsupported { .. } | vksort::Error::UnsuitableDevice { .. }) => return Ok(ran),
@@ -464,6 +469,12 @@ fn segments_of_any_kind_are_sorted_by_themselves() {
     run_draws("tests/regressions/segments.txt", draws, run);
 }
 
+#[test]
+fn kernels_of_segments_are_warmed_up_without_elements() {
+    let idle = |draw: &Draw| simulate(draw, None, true).map(|_| ());
+    run_draws("tests/regressions/segments-idle.txt", draws, idle);
+}
+
 /// A parent of many tiles, with every width of keys, and windows of bits at odd places or of none.
 #[test]
 fn long_segments_are_sorted_by_any_bits() {
@@ -544,7 +555,7 @@ fn rows_beyond_a_block_are_swept_by_themselves() {
             max_workgroups: [3, 65535][random.usize(0..2)],
             ..Draw::mixed(key, rank, 0, None, seed)
         };
-        let ran = simulate(&draw, None).unwrap_or_else(|error| panic!("VKSORT_SEED={from}: {error}\n{draw:?}"));
+        let ran = simulate(&draw, None, false).unwrap_or_else(|error| panic!("VKSORT_SEED={from}: {error}\n{draw:?}"));
         swept += u32::from(ran.iter().any(|(module, _)| module.kernel == Kernel::OneSweep));
     }
     assert!(swept > 8, "{swept} of 30 sorts swept rows");

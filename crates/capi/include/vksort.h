@@ -97,6 +97,9 @@
 // segment, not from the first element of the buffers.
 #define VKSORT_SEGMENTS_INDEX_FROM_SEGMENT 1
 
+// Reports what a sort was asked for, and what it left out.
+typedef struct VksortInspector_T VksortInspector_T;
+
 // The properties of a device, and the extensions and features that it must be created with.
 typedef struct VksortRequirements_T VksortRequirements_T;
 
@@ -513,6 +516,9 @@ typedef struct {
 // A handle: finds on the device whether a sort is right.
 typedef VksortVerifier_T *VksortVerifier;
 
+// A handle: reports what a sort was asked for, and what it left out.
+typedef VksortInspector_T *VksortInspector;
+
 // The keys of a visitor that comes with vksort: depths of positions. 0 is none, so that it cannot be forgotten.
 //
 // Positions are in a storage buffer at binding 0 of set 1. Each is three neighbouring floats. The depth is the product of a
@@ -610,6 +616,24 @@ typedef struct {
   // 0.
   uint32_t reserved;
 } VksortVrdxSort;
+
+// The report of an inspector, as vksortCmdInspect writes it into the caller's buffer. All of a sort was done if the last four are 0.
+typedef struct {
+  // What the recording's count was, in elements or in segments, before it was clamped to the capacity.
+  uint32_t count;
+  // Elements of the longest segment, before its end is clamped to the capacity; of one array, the count.
+  uint32_t longest;
+  // Segments of the count beyond the segment capacity, which have not been sorted. Their words are not looked at.
+  uint32_t segmentsBeyond;
+  // Elements beyond the capacity, up to the last one of a segment, or of the count: a capacity with so many more takes them all.
+  uint32_t elementsBeyond;
+  // Segments that are longer than longest of VksortSegmentsInfo, or than the stride of VKSORT_SEGMENTS_ROWS_OF, which cuts them off.
+  // Where longest is within a block, they have not been sorted.
+  uint32_t tooLong;
+  // Segments that begin before the segment in front of them, as an empty range (0, 0) between others does, and a last offset below the
+  // one in front of it. The order of the ranges that such words name is not specified.
+  uint32_t descending;
+} VksortInspection;
 
 // The call succeeded.
 #define VKSORT_SUCCESS 0
@@ -1111,6 +1135,22 @@ VksortResult vksortCmdSortVisited(VkCommandBuffer commandBuffer,
                                   const VksortQueryRange *timestamps,
                                   const VksortVisitorResources *resources);
 
+// Records every kernel of a sort with nothing to do, so that a driver which compiles kernels at their first dispatch does so now, and
+// not in a frame. It reads and writes no elements, whatever the buffers hold. Submit it while the program loads.
+//
+// - commandBuffer and barriers: as for vksortCmdSort, or vksortCmdSortVisited with resources.
+// - resources: those of the visitor if the sorter has one, as for vksortCmdSortVisited, else null.
+// - Any thread may call it. Sort, sorter, buffers and set must live until the commands have completed.
+//
+// When it fails, nothing is recorded: VKSORT_ERROR_VALUE for resources that vksortCmdSortVisited refuses.
+//
+// Duties of the caller:
+//
+// - As for vksortCmdSort, or vksortCmdSortVisited with resources.
+VksortResult vksortCmdWarmUp(VkCommandBuffer commandBuffer,
+                             VksortSort sort,
+                             const VksortVisitorResources *resources);
+
 // Returns how many timestamp queries a recording with this count writes.
 //
 // - count: as for vksortCmdSort.
@@ -1255,7 +1295,8 @@ VksortResult vksortGetReportSize(VksortSort sort, uint64_t *size);
 // - It compiles a pipeline. Any thread may call it at any time.
 //
 // Fails with VKSORT_ERROR_BUFFER for the report, with VKSORT_ERROR_VALUE for a sort with a visitor or of records whose keys are composed
-// of their fields, with VKSORT_ERROR_HANDLE for a sort of segments, or with the VkResult of the driver.
+// of their fields, with VKSORT_ERROR_HANDLE for a sort of segments, of which vksortCreateInspector tells whether all
+// were sorted, or with the VkResult of the driver.
 //
 // Duties of the caller:
 //
@@ -1309,6 +1350,57 @@ VksortResult vksortCmdVerifyBefore(VkCommandBuffer commandBuffer,
 //
 // - As for vksortCmdVerifyBefore.
 VksortResult vksortCmdVerifyAfter(VkCommandBuffer commandBuffer, VksortVerifier verifier, uint64_t count);
+
+// Builds an inspector: it reports what a sort with a count or segments on the device was asked for, and what it left out, because a
+// sort clamps its count to the capacity, and begins and ends of segments too.
+//
+// - sort: of vksortBind or vksortBindSegments.
+// - report: sizeof(VksortInspection) bytes, at a multiple of minStorageBufferOffsetAlignment, in a buffer with
+//   VK_BUFFER_USAGE_STORAGE_BUFFER_BIT and VK_BUFFER_USAGE_TRANSFER_DST_BIT, apart from all ranges of the sort. The buffer belongs to
+//   the caller and must outlive the inspector; nothing else of it is kept.
+// - inspector: a handle is written, which belongs to the caller until vksortDestroyInspector. It outlives the sort's handle.
+// - It compiles a pipeline. Any thread may call it at any time.
+//
+// Fails with VKSORT_ERROR_BUFFER for the report, or with the VkResult of the driver.
+//
+// Duties of the caller:
+//
+// - report is null, or points to a range whose buffer belongs to the sort's device and is bound to memory.
+// - The sort's buffers and its device outlive the inspector.
+// - inspector is null or writable.
+VksortResult vksortCreateInspector(VksortSort sort,
+                                   const VksortBufferRange *report,
+                                   VksortInspector *inspector);
+
+// Destroys an inspector.
+//
+// - inspector: a handle, or null, which is a no-op.
+// - Its device must be alive, and no command buffer with the inspector pending.
+// - Any thread may call it at any time. If another thread is in a call with the handle, the inspector is destroyed when that call
+//   returns.
+VksortResult vksortDestroyInspector(VksortInspector inspector);
+
+// Records an inspection, before or after vksortCmdSort: it clears the report, and writes a VksortInspection there.
+//
+// - commandBuffer: as for vksortCmdSort. The compute pipeline, descriptor set 0 of the compute bind point, and the push constants
+//   are changed.
+// - count: that of the sort.
+// - Barriers are the caller's. Before it: from the writes of the count and of the words of segments to VKSORT_INPUT_STAGES with
+//   VKSORT_INPUT_ACCESS, and from the last accesses to the report to VK_PIPELINE_STAGE_TRANSFER_BIT with
+//   VK_ACCESS_TRANSFER_WRITE_BIT. After it: from VKSORT_OUTPUT_STAGES with VKSORT_OUTPUT_ACCESS to the reads of the report, such as those
+//   of the host.
+// - Any thread may call it. Inspector and buffers must live until the commands have completed.
+//
+// When it fails, nothing is recorded: VKSORT_ERROR_TOO_MANY_ELEMENTS, VKSORT_ERROR_BUFFER for a count on the device without a count
+// buffer, or VKSORT_ERROR_VALUE for too many segments.
+//
+// Duties of the caller:
+//
+// - The command buffer is null, or recording, outside a render pass, on a queue family with compute.
+// - Barriers are as above, and inspector and buffers live until the commands have completed.
+VksortResult vksortCmdInspect(VkCommandBuffer commandBuffer,
+                              VksortInspector inspector,
+                              uint64_t count);
 
 // Returns a request for the indices of positions, farthest first, without keys. Every field but key, lowBit, highBit and
 // placement may be changed. vksort-compile-visitor --depth makes the visitor for it.

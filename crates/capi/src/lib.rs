@@ -17,6 +17,7 @@
 pub mod device;
 mod fault;
 mod handles;
+pub mod inspect;
 pub mod log;
 pub mod names;
 pub mod outcome;

@@ -23,6 +23,11 @@ pub(super) struct Bound {
 pub(super) static SORTS: Register<Bound> = Register::new("VksortSort");
 
 impl Bound {
+    /// The sort.
+    pub fn sort(&self) -> &BoundSort {
+        &self.sort
+    }
+
     /// The sort, if it is not one of segments.
     pub fn elements(&self) -> Result<&BoundSort, Failure> {
         if self.of_segments {
@@ -204,15 +209,51 @@ pub unsafe extern "C" fn cmd_sort_visited(
     resources: *const VksortVisitorResources,
 ) -> VksortResult {
     run_unit("vksortCmdSortVisited", || {
-        // SAFETY: it is null or a structure, by this function's contract.
-        let given = unsafe { read(resources)? };
-        let what = "push of VksortVisitorResources";
-        // SAFETY: the push constants have as many bytes, by this function's contract.
-        let push = unsafe { bytes(given.push, given.push_size as usize, what)? };
-        let resources = VisitorResources::default().set(given.set).push(push);
         // SAFETY: by this function's contract.
-        unsafe { record(command_buffer, sort, count, timestamps, Some(resources)) }
+        unsafe { record(command_buffer, sort, count, timestamps, Some(resources_of(resources)?)) }
     })
+}
+
+/// Records every kernel of a sort with nothing to do, so that a driver which compiles kernels at their first dispatch does so now, and
+/// not in a frame. It reads and writes no elements, whatever the buffers hold. Submit it while the program loads.
+///
+/// - commandBuffer and barriers: as for vksortCmdSort, or vksortCmdSortVisited with resources.
+/// - resources: those of the visitor if the sorter has one, as for vksortCmdSortVisited, else null.
+/// - Any thread may call it. Sort, sorter, buffers and set must live until the commands have completed.
+///
+/// When it fails, nothing is recorded: VKSORT_ERROR_VALUE for resources that vksortCmdSortVisited refuses.
+///
+/// # Safety
+///
+/// * As for vksortCmdSort, or vksortCmdSortVisited with resources.
+#[unsafe(export_name = "vksortCmdWarmUp")]
+pub unsafe extern "C" fn cmd_warm_up(
+    command_buffer: VkCommandBuffer,
+    sort: VksortSort,
+    resources: *const VksortVisitorResources,
+) -> VksortResult {
+    run_unit("vksortCmdWarmUp", || {
+        check_handle(command_buffer, "commandBuffer", "VkCommandBuffer")?;
+        let bound = SORTS.get("sort", sort)?;
+        // SAFETY: by this function's contract.
+        let resources = unsafe { (!resources.is_null()).then(|| resources_of(resources)).transpose()? };
+        // SAFETY: as above.
+        unsafe { bound.sort.record_warm_up(command_buffer, resources)? };
+        Ok(())
+    })
+}
+
+/// The resources of a visitor.
+///
+/// # Safety
+///
+/// As for [`cmd_sort_visited`].
+unsafe fn resources_of<'a>(resources: *const VksortVisitorResources) -> Result<VisitorResources<'a>, Failure> {
+    // SAFETY: it is null or a structure, by this function's contract.
+    let given = unsafe { read(resources)? };
+    // SAFETY: the push constants have as many bytes, by this function's contract.
+    let push = unsafe { bytes(given.push, given.push_size as usize, "push of VksortVisitorResources")? };
+    Ok(VisitorResources::default().set(given.set).push(push))
 }
 
 /// Records a sort, with resources if there are any.

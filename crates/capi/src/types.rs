@@ -1,5 +1,6 @@
 //! Constants and structures of the header.
 
+mod inspection;
 mod range;
 mod request;
 mod segments;
@@ -13,6 +14,7 @@ use ash::vk::{
     PipelineCache as VkPipelineCache, QueryPool as VkQueryPool,
 };
 
+pub use inspection::*;
 pub use range::*;
 pub use request::*;
 pub use segments::*;
@@ -156,6 +158,11 @@ pub type VksortSort = *mut VksortSort_T;
 pub struct VksortVerifier_T;
 /// A handle: finds on the device whether a sort is right.
 pub type VksortVerifier = *mut VksortVerifier_T;
+/// Reports what a sort was asked for, and what it left out.
+#[derive(Debug)]
+pub struct VksortInspector_T;
+/// A handle: reports what a sort was asked for, and what it left out.
+pub type VksortInspector = *mut VksortInspector_T;
 
 /// The capabilities of this build of vksort. Written by vksortGetCapabilities.
 #[repr(C)]

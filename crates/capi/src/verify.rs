@@ -41,7 +41,8 @@ pub unsafe extern "C" fn get_report_size(sort: VksortSort, size: *mut u64) -> Vk
 /// - It compiles a pipeline. Any thread may call it at any time.
 ///
 /// Fails with VKSORT_ERROR_BUFFER for the report, with VKSORT_ERROR_VALUE for a sort with a visitor or of records whose keys are composed
-/// of their fields, with VKSORT_ERROR_HANDLE for a sort of segments, or with the VkResult of the driver.
+/// of their fields, with VKSORT_ERROR_HANDLE for a sort of segments, of which vksortCreateInspector tells whether all
+/// were sorted, or with the VkResult of the driver.
 ///
 /// # Safety
 ///

@@ -4,12 +4,13 @@ use std::fs;
 use std::path::Path;
 
 /// The order of the header.
-const SOURCES: [&str; 15] = [
+const SOURCES: [&str; 17] = [
     "types/range",
     "types",
     "types/request",
     "types/visited",
     "types/segments",
+    "types/inspection",
     "outcome",
     "log",
     "names",
@@ -18,6 +19,7 @@ const SOURCES: [&str; 15] = [
     "record",
     "segmented",
     "verify",
+    "inspect",
     "visitor",
     "vrdx",
 ];
@@ -63,6 +65,8 @@ fn header() -> String {
     };
     config.structure.rename_fields = cbindgen::RenameRule::CamelCase;
     config.function.rename_args = cbindgen::RenameRule::CamelCase;
+    // The device writes it, and no function takes it.
+    config.export.include = vec!["VksortInspection".into()];
     config.export.exclude = ["PFN_vkGetInstanceProcAddr", "VkDeviceSize", "VkFlags"].map(String::from).to_vec();
     let mut builder = cbindgen::Builder::new().with_config(config);
     for source in SOURCES {

@@ -10,6 +10,7 @@ pub mod arena;
 pub mod design;
 mod device;
 pub mod drawn;
+pub mod inspected;
 pub mod logs;
 pub mod oracle;
 mod patience;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ash::vk;
-use vksort::{BoundSort, Count, QueryRange};
+use vksort::{BoundSort, Count, Inspector, QueryRange};
 use wgpu::hal::api::Vulkan;
 use wgpu::{BindGroup, Buffer};
 
@@ -69,13 +69,34 @@ impl Drop for Queries {
     }
 }
 
+/// An inspector, and its report.
+pub(super) struct InspectorInner {
+    pub inspector: Inspector,
+    pub report: Buffer,
+    /// Bind groups over the report.
+    pub tracked: Vec<BindGroup>,
+    pub sort: Arc<SortInner>,
+}
+
+/// What is recorded for a sort.
+#[derive(Clone)]
+pub(super) enum Recorded {
+    Sort,
+    /// Its kernels, with nothing to do.
+    WarmUp,
+    /// With timestamps.
+    Timed(Arc<Queries>),
+    /// An inspection beside it.
+    Inspection(Arc<InspectorInner>),
+}
+
 /// What commands hold until they have completed. A panic within wgpu's `Queue::submit` drops the callbacks of commands that are
 /// submitted already, so it leaks them.
-pub(super) struct Held(pub Option<(Arc<SortInner>, Option<Arc<Queries>>)>);
+pub(super) struct Held(pub Option<(Arc<SortInner>, Recorded)>);
 
 impl Held {
     pub fn release(mut self) {
-        if let Some((_, Some(queries))) = self.0.take() {
+        if let Some((_, Recorded::Timed(queries))) = self.0.take() {
             queries.is_done.store(true, Ordering::Release);
         }
     }

@@ -11,6 +11,7 @@ mod device;
 mod error;
 mod guarded;
 mod held;
+mod inspect;
 mod options;
 mod range;
 mod sort;
@@ -20,7 +21,7 @@ mod times;
 // Every thread may use a device's handles and functions.
 const _: () = {
     const fn shared<T: Send + Sync>() {}
-    shared::<(Device, Sorter, BoundSort, Commands, StepTimes)>();
+    shared::<(Device, Sorter, BoundSort, Inspector, Commands, StepTimes)>();
 };
 
 pub use self::commands::Commands;
@@ -29,6 +30,7 @@ pub use self::commands::Commands;
 pub use self::device::CREATED;
 pub use self::device::Device;
 pub use self::error::Error;
+pub use self::inspect::Inspector;
 pub use self::options::SorterOptions;
 pub use self::sort::BoundSort;
 pub use self::sorter::Sorter;

@@ -8,7 +8,7 @@ use wgpu::hal::api::Vulkan;
 
 use super::commands::Commands;
 use super::error::Error;
-use super::held::{Held, Queries, SortInner};
+use super::held::{Held, Recorded, SortInner};
 use super::range::{destroyed, raw_range};
 
 /// A sort bound to buffers of wgpu.
@@ -56,15 +56,30 @@ impl BoundSort {
     /// * [`vksort::Error::Unsupported`]: a buffer was destroyed.
     /// * [`Error::Wgpu`]: the device is lost.
     pub fn record(&self, count: impl Into<Count>) -> Result<Commands, Error> {
-        record(&self.inner, self.inner.sort.check_count(count.into())?, None)
+        record(&self.inner, self.inner.sort.check_count(count.into())?, Recorded::Sort)
+    }
+
+    /// Records every kernel of the sort with nothing to do: [`vksort::BoundSort::record_warm_up`]. Submit it while the program loads, so
+    /// that no frame waits for a driver that compiles kernels at their first dispatch.
+    ///
+    /// # Errors
+    ///
+    /// As for [`record`](Self::record).
+    pub fn record_warm_up(&self) -> Result<Commands, Error> {
+        record(&self.inner, Count::Host(0), Recorded::WarmUp)
     }
 }
 
-/// Records a sort, with timestamps if there are queries. The count was checked.
-pub(super) fn record(inner: &Arc<SortInner>, count: Count, queries: Option<&Arc<Queries>>) -> Result<Commands, Error> {
+/// Records a sort, what is beside it, or what warms it up. The count was checked.
+pub(super) fn record(inner: &Arc<SortInner>, count: Count, recorded: Recorded) -> Result<Commands, Error> {
     for (name, buffer) in &inner.buffers {
         raw_range(name, buffer.slice(..))?;
     }
+    // The buffer that the commands name, and more to be tracked.
+    let (named, more) = match &recorded {
+        Recorded::Inspection(of) => (Some(("report", &of.report)), &of.tracked[..]),
+        _ => (inner.scratch.as_ref().map(|scratch| ("scratch", scratch)), &[][..]),
+    };
     let device = &inner.device.inner;
     let encoder =
         |label: &str| device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) });
@@ -72,14 +87,14 @@ pub(super) fn record(inner: &Arc<SortInner>, count: Count, queries: Option<&Arc<
     let mut before = encoder(&format!("{}: state of the buffers", inner.label));
     let mut pass = before.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
     pass.set_pipeline(&device.nothing);
-    for group in &inner.tracked {
+    for group in inner.tracked.iter().chain(more) {
         pass.set_bind_group(0, group, &[]);
         pass.dispatch_workgroups(0, 0, 0);
     }
     drop(pass);
 
     let mut sort = encoder(&inner.label);
-    let held = Held(Some((Arc::clone(inner), queries.map(Arc::clone))));
+    let held = Held(Some((Arc::clone(inner), recorded.clone())));
     sort.on_submitted_work_done(move || held.release());
     // SAFETY: the command buffer is not ended or destroyed here, and wgpu is not called with this encoder meanwhile.
     unsafe {
@@ -89,16 +104,23 @@ pub(super) fn record(inner: &Arc<SortInner>, count: Count, queries: Option<&Arc<
             // While the handle is held, no buffer can be destroyed. Another thread may have destroyed one since the check
             // above. wgpu refuses the commands then, and of all buffers they name this one alone; the others are named
             // by descriptors.
-            let scratch = inner.scratch.as_ref().map(|buffer| buffer.as_hal::<Vulkan>());
-            if let Some(None) = scratch {
-                return Err(destroyed("scratch"));
+            let held = named.map(|(name, buffer)| (name, buffer.as_hal::<Vulkan>()));
+            if let Some((name, None)) = held {
+                return Err(destroyed(name));
             }
             // The command buffer is recording, on wgpu's queue, which has compute. Before it runs `before`, whose barrier
             // makes writes of all buffers visible to shaders, and tells wgpu to do the same after the sort. The
             // commands hold sort and buffers.
-            match queries.and_then(|queries| queries.range) {
-                Some(queries) => inner.sort.record_timed(encoder.raw_handle(), count, queries)?,
-                None => inner.sort.record(encoder.raw_handle(), count)?,
+            let commands = encoder.raw_handle();
+            let queries = match &recorded {
+                Recorded::Inspection(of) => return Ok(of.inspector.record(commands, count)?),
+                Recorded::WarmUp => return Ok(inner.sort.record_warm_up(commands, None)?),
+                Recorded::Timed(queries) => queries.range,
+                Recorded::Sort => None,
+            };
+            match queries {
+                Some(queries) => inner.sort.record_timed(commands, count, queries)?,
+                None => inner.sort.record(commands, count)?,
             }
             Ok(())
         })?;

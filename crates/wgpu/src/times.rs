@@ -10,7 +10,7 @@ use vksort::{Count, StepTime};
 
 use super::commands::Commands;
 use super::error::Error;
-use super::held::Queries;
+use super::held::{Queries, Recorded};
 use super::sort::{BoundSort, record};
 
 /// The times of the steps of a sort that [`BoundSort::record_timed`] has recorded.
@@ -52,7 +52,7 @@ impl BoundSort {
     pub fn record_timed(&self, count: impl Into<Count>) -> Result<(Commands, StepTimes), Error> {
         let count = self.inner.sort.check_count(count)?;
         let queries = Arc::new(Queries::new(&self.inner, count)?);
-        let commands = record(&self.inner, count, Some(&queries))?;
+        let commands = record(&self.inner, count, Recorded::Timed(Arc::clone(&queries)))?;
         Ok((commands, StepTimes { queries }))
     }
 }

@@ -31,8 +31,8 @@ struct Args {
     /// Size of the picture in pixels
     #[arg(long, value_name = "WxH", default_value = "640x360")]
     size: Size,
-    /// Most splats of all tiles together; a splat counts in each tile that it touches
-    #[arg(long, value_name = "N", default_value_t = 1 << 20, value_parser = clap::value_parser!(u32).range(1..))]
+    /// Splats of all tiles together that there is room for at first; a splat counts in each tile that it touches
+    #[arg(long, value_name = "N", default_value_t = 1 << 15, value_parser = clap::value_parser!(u32).range(1..))]
     capacity: u32,
     /// Write the picture, and beside it how many splats each tile has, to this PNG
     #[arg(long, value_name = "FILE")]
@@ -67,7 +67,20 @@ fn tiles() -> Result<()> {
     let camera = Camera::new(Pose::suggest(name, splats, scene.up.unwrap_or(camera::UP), args.size))?;
     let device = Device::open(args.device.as_ref(), args.validate, &Extensions::default())?;
     say(format!("device     {}", device.requirements.profile().name));
-    let drawn = Renderer::new(&device, splats, args.size, args.capacity)?.draw(&camera)?;
+    let mut renderer = Renderer::new(&device, splats, args.size, args.capacity)?;
+    let drawn = loop {
+        match renderer.draw(&camera)? {
+            Ok(drawn) => break drawn,
+            // A program that draws on would show this picture, and grow for those that follow.
+            Err(found) => {
+                ensure!(found.elements_beyond > 0, "the sort was not complete: {found:?}");
+                let (room, beyond) = (renderer.capacity(), found.elements_beyond);
+                say(format!("grown      {beyond} splats of {} had no room, for which there was {room}", room + beyond));
+                renderer.grow(room + beyond)?;
+            }
+        }
+    };
+    drop(renderer);
     let longest = drawn.lengths.iter().max().context("no splat is seen")?;
     say(format!("scene      {name}, {} splats", splats.len()));
     let (segments, seen) = (drawn.lengths.len(), drawn.lengths.iter().sum::<u32>());

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use anyhow::{Result, ensure};
 use ash::vk::{self, BufferUsageFlags as Usage};
 use glam::Mat3;
-use vksort::{AccessScope, BoundSort, Capacity, Count, KeyType};
+use vksort::{AccessScope, BoundSort, Capacity, Count, Inspection, Inspector, KeyType};
 use vksort::{Segments, SortBuffers, SortRequest, Sorter, SorterOptions};
 use vksort_programs::common::vk::buffer::{Buffer, barrier, describe};
 use vksort_programs::common::vk::device::Device;
@@ -37,19 +37,68 @@ pub struct Drawn {
     pub depths: Vec<f32>,
 }
 
+/// The lists of all tiles, their sort, and what reports whether it had room for all of them.
+struct Lists {
+    sort: ManuallyDrop<BoundSort>,
+    inspector: ManuallyDrop<Inspector>,
+    entries: Buffer,
+    report: Buffer,
+    _scratch: Buffer,
+    capacity: u32,
+    device: Rc<Device>,
+}
+
+impl Lists {
+    /// Lists of so many entries. The buffers are those of the tiles that have splats, and of their offsets.
+    fn new(device: &Rc<Device>, sorter: &Sorter, [list, offsets]: [&Buffer; 2], capacity: Capacity) -> Result<Lists> {
+        let (size, usage) = (8 * u64::from(capacity.elements), sorter.element_usage());
+        let entries = Buffer::new(device, "entries", size, usage)?;
+        // The sort may need no scratch, and Vulkan has no buffers of 0 bytes.
+        let scratch = sorter.scratch_size(capacity)?.max(4);
+        let scratch = Buffer::new(device, "the scratch of the sort", scratch, sorter.scratch_usage())?;
+        let usage = Usage::STORAGE_BUFFER | Usage::TRANSFER_DST | Usage::TRANSFER_SRC;
+        let report = Buffer::new(device, "the report", 4 * Inspector::WORDS as u64, usage)?;
+        let bound = SortBuffers::new(capacity)
+            .keys(entries.range())
+            .segments(offsets.range())
+            .scratch(scratch.range())
+            // How many tiles have splats: the first word of the arguments of the dispatch that draws them.
+            .count(list.part(0, 4));
+        // SAFETY: the buffers are the device's, and live until sort and inspector are destroyed.
+        let (sort, inspector) = unsafe {
+            let sort = sorter.bind(&bound)?;
+            let inspector = sort.inspector(report.range())?;
+            (ManuallyDrop::new(sort), ManuallyDrop::new(inspector))
+        };
+        let (capacity, device) = (capacity.elements, Rc::clone(device));
+        Ok(Lists { sort, inspector, entries, report, _scratch: scratch, capacity, device })
+    }
+}
+
+impl Drop for Lists {
+    fn drop(&mut self) {
+        if !self.device.is_lost() {
+            // SAFETY: every frame was waited for; both go once, and before their buffers.
+            unsafe {
+                ManuallyDrop::drop(&mut self.inspector);
+                ManuallyDrop::drop(&mut self.sort);
+            }
+        }
+    }
+}
+
 /// A scene on the device, and what draws it.
 pub struct Renderer {
-    sort: ManuallyDrop<BoundSort>,
-    /// By binding, as the shaders name them.
-    buffers: [Buffer; 7],
-    _scratch: Buffer,
+    lists: Lists,
+    sorter: ManuallyDrop<Sorter>,
+    /// By binding, as the shaders name them, but for the entries, which are the sixth.
+    buffers: [Buffer; 6],
     pipelines: Vec<vk::Pipeline>,
     layout: vk::PipelineLayout,
     set_layout: vk::DescriptorSetLayout,
     pool: vk::DescriptorPool,
     set: vk::DescriptorSet,
     splats: u32,
-    capacity: u32,
     size: Size,
     device: Rc<Device>,
 }
@@ -74,20 +123,10 @@ impl Renderer {
             Buffer::new(device, "tiles", 4 * tiles, storage | Usage::TRANSFER_DST)?,
             Buffer::new(device, "the list of tiles", 12 + 4 * tiles, read | Usage::INDIRECT_BUFFER)?,
             Buffer::new(device, "offsets", 4 * Segments::Offsets.words(tiles as u32), read)?,
-            Buffer::new(device, "entries", 8 * u64::from(capacity), sorter.element_usage())?,
             Buffer::new(device, "pixels", 4 * (size.width * size.height) as u64, read | Usage::TRANSFER_DST)?,
         ];
-        // The sort may need no scratch, and Vulkan has no buffers of 0 bytes.
-        let most = Capacity::new(capacity).segments(tiles as u32);
-        let scratch = sorter.scratch_size(most)?.max(4);
-        let scratch = Buffer::new(device, "the scratch of the sort", scratch, sorter.scratch_usage())?;
-        let [_, _, _, list, offsets, entries, _] = &buffers;
-        let bound = SortBuffers::new(most)
-            .keys(entries.range())
-            .segments(offsets.range())
-            .scratch(scratch.range())
-            // How many tiles have splats: the first word of the arguments of the dispatch that draws them.
-            .count(list.part(0, 4));
+        let [_, _, _, list, offsets, _] = &buffers;
+        let lists = Lists::new(device, &sorter, [list, offsets], Capacity::new(capacity).segments(tiles as u32))?;
         let storage = vk::DescriptorType::STORAGE_BUFFER;
         let binding = vk::DescriptorSetLayoutBinding::default().descriptor_type(storage).descriptor_count(1);
         let binding = |place| binding.binding(place).stage_flags(vk::ShaderStageFlags::COMPUTE);
@@ -113,41 +152,63 @@ impl Renderer {
                 raw.destroy_shader_module(module, None);
                 pipelines.extend(made.map_err(|(_, result)| result)?);
             }
-            let sizes = [vk::DescriptorPoolSize { ty: storage, descriptor_count: buffers.len() as u32 }];
+            let sizes = [vk::DescriptorPoolSize { ty: storage, descriptor_count: bindings.len() as u32 }];
             let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
             let pool = raw.create_descriptor_pool(&info, None)?;
             let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
             let set = raw.allocate_descriptor_sets(&info)?[0];
-            describe(raw, set, &buffers);
-            Ok(Renderer {
-                sort: ManuallyDrop::new(sorter.bind(&bound)?),
+            let renderer = Renderer {
+                lists,
+                sorter: ManuallyDrop::new(sorter),
                 buffers,
-                _scratch: scratch,
                 pipelines,
                 layout,
                 set_layout,
                 pool,
                 set,
                 splats: splats.len() as u32,
-                capacity,
                 size,
                 device: Rc::clone(device),
-            })
+            };
+            renderer.describe();
+            Ok(renderer)
         }
     }
 
-    /// Draws a frame, waits for its end, and reads the picture.
-    pub fn draw(&self, camera: &Camera) -> Result<Drawn> {
+    /// Binds the buffers to the shaders. No frame may be pending.
+    fn describe(&self) {
+        let [scene, footprints, tiles, list, offsets, pixels] = &self.buffers;
+        let by_binding = [scene, footprints, tiles, list, offsets, &self.lists.entries, pixels];
+        // SAFETY: the buffers live until the set is destroyed, and no frame that uses it is pending.
+        unsafe { describe(&self.device.raw, self.set, by_binding) };
+    }
+
+    /// Makes room for so many splats of all tiles together. Every frame was waited for.
+    pub fn grow(&mut self, capacity: u32) -> Result<()> {
+        let [_, _, _, list, offsets, _] = &self.buffers;
+        let capacity = Capacity::new(capacity).segments(self.lists.sort.capacity().segments);
+        self.lists = Lists::new(&self.device, &self.sorter, [list, offsets], capacity)?;
+        self.describe();
+        Ok(())
+    }
+
+    /// Splats of all tiles together that there is room for.
+    pub fn capacity(&self) -> u32 {
+        self.lists.capacity
+    }
+
+    /// Draws a frame, waits for its end, and reads the picture, unless it is not whole: then there is the report of the sort.
+    pub fn draw(&self, camera: &Camera) -> Result<Result<Drawn, Inspection>> {
         let Projection { focal, border, .. } = Projection::new(self.size);
         let Mat3 { x_axis: right, y_axis: down, z_axis: forward } = camera.axes;
         let pushed = [
             camera.eye.extend(f32::from_bits(self.splats)).to_array(),
             right.extend(focal).to_array(),
             down.extend(camera.near).to_array(),
-            forward.extend(f32::from_bits(self.capacity)).to_array(),
+            forward.extend(f32::from_bits(self.lists.capacity)).to_array(),
             [self.size.width as f32, self.size.height as f32, border.x, border.y],
         ];
-        let [_, footprints, tiles, list, offsets, _, pixels] = &self.buffers;
+        let [_, footprints, tiles, list, offsets, pixels] = &self.buffers;
         let (compute, stage) = (vk::PipelineBindPoint::COMPUTE, vk::ShaderStageFlags::COMPUTE);
         let both = AccessScope::COMPUTE_READ | AccessScope::COMPUTE_WRITE;
         let groups = self.splats.div_ceil(64);
@@ -173,7 +234,9 @@ impl Renderer {
                 bind(2);
                 raw.cmd_dispatch(commands, groups, 1, 1);
                 barrier(raw, commands, AccessScope::COMPUTE_WRITE, BoundSort::INPUT_SCOPE);
-                recorded = self.sort.record(commands, Count::Device);
+                let Lists { sort, inspector, .. } = &self.lists;
+                recorded =
+                    inspector.record(commands, Count::Device).and_then(|()| sort.record(commands, Count::Device));
                 barrier(raw, commands, BoundSort::OUTPUT_SCOPE, both | AccessScope::INDIRECT_READ);
                 // The sort has bound its own pipeline, set and push constants.
                 bind(3);
@@ -181,16 +244,19 @@ impl Renderer {
             })?;
         }
         recorded?;
-
+        let mut words = [0; Inspector::WORDS];
+        words.copy_from_slice(&self.lists.report.read(Inspector::WORDS)?);
+        let report = Inspection::from(words);
+        if !report.is_complete() {
+            return Ok(Err(report));
+        }
         let busy = list.read::<u32>(1)?[0] as usize;
         let offsets: Vec<u32> = offsets.read(busy + 1)?;
         let lengths: Vec<u32> = offsets.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        let needed = offsets[busy];
-        ensure!(needed <= self.capacity, "--capacity is {}, this picture needs {needed}", self.capacity);
         let bytes = pixels.read::<[u8; 4]>(self.size.width * self.size.height)?;
         let picture = bytes.iter().flat_map(|[red, green, blue, _]| [*red, *green, *blue]).collect();
         let depths = footprints.read::<Footprint>(self.splats as usize)?.iter().map(|footprint| footprint[2]).collect();
-        Ok(Drawn { picture, tiles: list.read::<u32>(3 + busy)?.split_off(3), lengths, depths })
+        Ok(Ok(Drawn { picture, tiles: list.read::<u32>(3 + busy)?.split_off(3), lengths, depths }))
     }
 }
 
@@ -200,9 +266,9 @@ impl Drop for Renderer {
             return;
         }
         let raw = &self.device.raw;
-        // SAFETY: every frame was waited for; each handle goes once, and the sort before its buffers.
+        // SAFETY: every frame was waited for, and each handle goes once.
         unsafe {
-            ManuallyDrop::drop(&mut self.sort);
+            ManuallyDrop::drop(&mut self.sorter);
             self.pipelines.iter().for_each(|pipeline| raw.destroy_pipeline(*pipeline, None));
             raw.destroy_pipeline_layout(self.layout, None);
             raw.destroy_descriptor_pool(self.pool, None);

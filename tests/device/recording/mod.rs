@@ -3,6 +3,7 @@
 
 mod examples;
 mod refused;
+mod warm;
 
 use vksort::__private::Faults;
 use vksort::standalone::{Gpu, GpuOptions, PreparedSort, SortRanges};
@@ -462,6 +463,8 @@ pub fn trials() -> Vec<Trial> {
         Trial::test("typed-elements", typed_elements),
         Trial::test("examples", examples::examples),
         Trial::test("shader-of-frames", examples::shader_of_frames),
+        Trial::test("warm-ups-change-nothing", warm::warm_ups_change_nothing),
+        Trial::test("the-first-sort-is-as-fast-as-others", warm::the_first_sort_is_as_fast_as_others),
         Trial::test("threads", threads),
         Trial::test("stand-ins", stand_ins),
     ];

@@ -4,7 +4,7 @@ use std::ptr::{null, null_mut};
 use std::sync::Barrier;
 
 use ash::vk;
-use vksort_capi::{device::*, names::*, record::*, segmented, sorter::*, types::*, verify, visitor, vrdx};
+use vksort_capi::{device::*, inspect, names::*, record::*, segmented, sorter::*, types::*, verify, visitor, vrdx};
 
 use crate::*;
 
@@ -382,7 +382,7 @@ fn buffers_and_counts_that_do_not_fit_are_refused() {
 #[test]
 fn a_panic_becomes_a_code_in_every_function() {
     let nothing = vk::CommandBuffer::null();
-    let calls: [(&str, &dyn Fn() -> VksortResult); 33] = [
+    let calls: [(&str, &dyn Fn() -> VksortResult); 37] = [
         ("vksortGetCapabilities", &|| c!(get_capabilities(null_mut()))),
         ("vksortGetKeyTypeProperties", &|| c!(get_key_type_properties(0, null_mut()))),
         ("vksortGetInstanceRequirements", &|| c!(get_instance_requirements(None, null_mut()))),
@@ -406,11 +406,15 @@ fn a_panic_becomes_a_code_in_every_function() {
         ("vksortDestroySort", &|| destroy_sort(null_mut())),
         ("vksortCmdSort", &|| c!(cmd_sort(nothing, null_mut(), 0, null()))),
         ("vksortCmdSortVisited", &|| c!(cmd_sort_visited(nothing, null_mut(), 0, null(), null()))),
+        ("vksortCmdWarmUp", &|| c!(cmd_warm_up(nothing, null_mut(), null()))),
         ("vksortGetReportSize", &|| c!(verify::get_report_size(null_mut(), null_mut()))),
         ("vksortCreateVerifier", &|| c!(verify::create_verifier(null_mut(), null(), null_mut()))),
         ("vksortDestroyVerifier", &|| verify::destroy_verifier(null_mut())),
         ("vksortCmdVerifyBefore", &|| c!(verify::cmd_verify_before(nothing, null_mut(), 0))),
         ("vksortCmdVerifyAfter", &|| c!(verify::cmd_verify_after(nothing, null_mut(), 0))),
+        ("vksortCreateInspector", &|| c!(inspect::create_inspector(null_mut(), null(), null_mut()))),
+        ("vksortDestroyInspector", &|| inspect::destroy_inspector(null_mut())),
+        ("vksortCmdInspect", &|| c!(inspect::cmd_inspect(nothing, null_mut(), 0))),
         ("vksortGetDepthRequest", &|| c!(visitor::get_depth_request(0, null_mut()))),
         ("vksortGetDepthPush", &|| c!(visitor::get_depth_push(null(), null_mut()))),
         ("vksortGetQueryCount", &|| c!(get_query_count(null_mut(), 0, null_mut()))),

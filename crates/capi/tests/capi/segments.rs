@@ -2,7 +2,9 @@
 
 use std::ptr::{null, null_mut};
 
-use vksort_capi::{record::*, segmented::*, sorter::*, types::*, verify};
+use ash::vk;
+use vksort::{AccessScope, BoundSort};
+use vksort_capi::{inspect::*, record::*, segmented::*, sorter::*, types::*, verify};
 
 use crate::*;
 
@@ -93,6 +95,10 @@ fn segments_are_sorted_by_counts_of_the_host_and_of_the_device() {
         let expected: Vec<u32> = order.iter().map(|at| keys[*at as usize]).collect();
         assert_eq!(placed.read(placed.elements[0], keys.len()), expected, "{sorted} segments");
     }
+    // What warms the kernels up leaves everything as it is.
+    let before = placed.read(placed.elements[0], keys.len());
+    vulkan().run(|commands| done(c!(cmd_warm_up(commands, placed.sort, null()))));
+    assert_eq!(placed.read(placed.elements[0], keys.len()), before);
     let mut queries = 0;
     done(c!(get_query_count(placed.sort, 99, &mut queries)));
     assert!(queries >= 2);
@@ -335,4 +341,57 @@ fn segments_beyond_their_capacity_are_refused() {
     let parts = ["the number of segments is 10", "up to 9, the segment capacity"];
     refused(c!(cmd_sort(commands, sort, 10, null())), VKSORT_ERROR_VALUE, &parts);
     refused(c!(get_query_count(sort, 10, &mut queries)), VKSORT_ERROR_VALUE, &parts);
+}
+
+/// What a sort leaves out is in the report, and more words are refused than there are.
+#[test]
+fn an_inspector_reports_what_is_left_out() {
+    let sorter = segmented(&u32_keys(), &short(VKSORT_SEGMENTS_RANGES));
+    let placed = placed(sorter, 1_000, 5);
+    let usage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::TRANSFER_DST;
+    let (report, mapped) = vulkan().buffer(size_of::<VksortInspection>() as u64, usage.as_raw());
+    let mut inspector = null_mut();
+    let few = VksortBufferRange { size: 20, ..report };
+    refused(c!(create_inspector(placed.sort, &few, &mut inspector)), VKSORT_ERROR_BUFFER, &["report", "20", "24"]);
+    let odd = VksortBufferRange { offset: 2, ..report };
+    refused(c!(create_inspector(placed.sort, &odd, &mut inspector)), VKSORT_ERROR_BUFFER, &["report", "2", "multiple"]);
+    refused(c!(create_inspector(placed.sort, null(), &mut inspector)), VKSORT_ERROR_POINTER, &["report is null"]);
+    refused(c!(create_inspector(null_mut(), &report, &mut inspector)), VKSORT_ERROR_HANDLE, &["sort is null"]);
+    assert!(inspector.is_null());
+    done(c!(create_inspector(placed.sort, &report, &mut inspector)));
+    // One is too long, one begins before the one in front of it, and one ends beyond the capacity.
+    placed.write(placed.words, &[10, 20, 0, 0, 30, 131, 200, 200, 990, 1_012]);
+    placed.write(placed.elements[5], &[9]);
+    let read = |count: u64| {
+        vulkan().run(|commands| {
+            done(c!(cmd_inspect(commands, inspector, count)));
+            done(c!(cmd_sort(commands, placed.sort, count, null())));
+            // SAFETY: the command buffer is recording.
+            unsafe { BoundSort::OUTPUT_SCOPE.record_barrier(AccessScope::HOST_READ, &vulkan().device, commands) };
+        });
+        // SAFETY: the report is mapped, and the device has finished.
+        unsafe { mapped.cast::<VksortInspection>().read() }
+    };
+    let all = VksortInspection {
+        count: 9,
+        longest: 101,
+        segments_beyond: 4,
+        elements_beyond: 12,
+        too_long: 1,
+        descending: 1,
+    };
+    assert_eq!(read(VKSORT_COUNT_ON_DEVICE), all);
+    let first =
+        VksortInspection { count: 1, longest: 10, segments_beyond: 0, elements_beyond: 0, too_long: 0, descending: 0 };
+    assert_eq!(read(1), first);
+    let commands = vulkan().commands();
+    refused(c!(cmd_inspect(commands, inspector, 6)), VKSORT_ERROR_VALUE, &["segments is 6", "up to 5"]);
+    let nothing = vk::CommandBuffer::null();
+    refused(c!(cmd_inspect(nothing, inspector, 1)), VKSORT_ERROR_POINTER, &["commandBuffer is null"]);
+    // It outlives the handle of the sort.
+    done(destroy_sort(placed.sort));
+    done(destroy_inspector(inspector));
+    refused(c!(cmd_inspect(commands, inspector, 1)), VKSORT_ERROR_HANDLE, &["VksortInspector"]);
+    done(destroy_inspector(null_mut()));
+    done(destroy_sorter(sorter));
 }

@@ -187,6 +187,9 @@ fn keys_of_a_visitor_are_sorted_as_those_of_a_buffer() {
             [&keys_out, &values_out].into_iter().for_each(Guarded::clear);
             count.write(&[counted]);
             let given = resources(&[MASK, FACTOR], set);
+            vulkan.run(|commands| done(c!(cmd_warm_up(commands, sort, &given))));
+            let missing = c!(cmd_warm_up(vulkan.commands(), sort, null()));
+            refused(missing, VKSORT_ERROR_VALUE, &["without a visitor's resources"]);
             vulkan.run(|commands| done(c!(cmd_sort_visited(commands, sort, recorded, null(), &given))));
             let sorted = counted.min(CAPACITY) as usize;
             let keys: Vec<u32> = data[..sorted].iter().map(|word| word ^ MASK).collect();

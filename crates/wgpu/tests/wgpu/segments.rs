@@ -4,6 +4,7 @@ use libtest_mimic::Failed;
 use vksort::{
     Capacity, Count, IndexFrom, KeyOutput, KeyType, Order, Placement, Segments, SortBuffers, SortRequest, ValueType,
 };
+use vksort_testing::inspected::Asked;
 use vksort_testing::patterns::{Pattern, generate};
 use vksort_testing::segmented::Case;
 use vksort_testing::{expect, seed};
@@ -13,10 +14,11 @@ use vksort_wgpu::wgpu::{BufferUsages, PollType};
 use crate::memory::{Memory, read, words};
 use crate::{Bench, Named, bench, bind, expect_words, pairs, written};
 
-pub const TRIALS: [Named; 4] = [
+pub const TRIALS: [Named; 5] = [
     ("segments/layouts", layouts),
     ("segments/frames", frames),
     ("segments/first", first_elements),
+    ("segments/inspected", inspected),
     ("segments/refused", refused),
 ];
 
@@ -102,6 +104,7 @@ fn frames() -> Result<(), Failed> {
     assert_eq!(sort.capacity(), capacity);
     drop(sorter);
     let mut results = Vec::new();
+    Commands::submit(&bench.queue, [sort.record_warm_up()?]);
     for index in 0..frames {
         bench.queue.write_buffer(&frame, 0, &u32::to_le_bytes(index));
         let write = bench.pass(WRITE, &[&keys, &values, &offsets, &frame], count.div_ceil(64));
@@ -177,6 +180,53 @@ fn first_elements() -> Result<(), Failed> {
         expect_words(&format!("keys of {request}"), &words(&read(&bench, &keys_after)?), &firsts)?;
         expect_words(&format!("indices of {request}"), &words(&read(&bench, &values_after)?), &places)?;
     }
+    Ok(())
+}
+
+/// Frames whose words come from a pass: the inspector waits for it, before the sort or after it, and for the copy of the frame before.
+fn inspected() -> Result<(), Failed> {
+    let bench = bench();
+    let (count, most) = (9_000u32, 150);
+    let request = SortRequest::new(KeyType::U32).value(ValueType::U32).segments(Segments::Offsets).up_to(60);
+    let sorter = bench.sorter(&request)?;
+    let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
+    let [keys, values, offsets, frame, report] =
+        [count, count, most + 2, 1, 70].map(|words| bench.buffer(u64::from(words) * 4, usage));
+    let capacity = Capacity::new(7_000).segments(most);
+    let elements = SortBuffers::new(capacity).keys(keys.slice(..28_000)).values(values.slice(..28_000));
+    let end = u64::from(most + 1) * 4;
+    let sort = bind(&sorter, elements.segments(offsets.slice(..end)).count(offsets.slice(end..)))?;
+    // SAFETY: everything is of one instance, and nothing is destroyed meanwhile.
+    let inspector = |slice| unsafe { sort.inspector(slice) };
+    let of_frames = inspector(report.slice(256..))?;
+    let mut reports = Vec::new();
+    for index in 0..6u32 {
+        bench.queue.write_buffer(&frame, 0, &u32::to_le_bytes(index));
+        let write = bench.pass(WRITE, &[&keys, &values, &offsets, &frame], count.div_ceil(64));
+        let (copy, after) = bench.copy(&report);
+        let (sorted, inspection) = (sort.record(Count::Device)?, of_frames.record(Count::Device)?);
+        let both = if index % 2 == 0 { [sorted, inspection] } else { [inspection, sorted] };
+        Commands::submit(&bench.queue, [write].into_iter().chain(both).chain([copy]));
+        reports.push(after);
+    }
+    let words_of = |segment: u32| offset(segment) as u32;
+    let given: Vec<u32> = (0..=most).map(words_of).collect();
+    for (index, after) in (0u32..).zip(reports) {
+        let asked = Asked { request, capacity, words: given.clone(), count: 200 - index, on_device: true };
+        let expected = asked.report();
+        assert!(expected[2..5].iter().all(|word| *word > 0), "{expected:?}");
+        expect_words(&format!("frame {index}"), &words(&read(&bench, &after)?)[64..], &expected)?;
+    }
+    let short = &report;
+    expect(inspector(short.slice(256..276)), &["report", "20 bytes", "24"])?;
+    expect(inspector(offsets.slice(..)), &["segments and report overlap"])?;
+    let storage = bench.buffer(24, BufferUsages::STORAGE);
+    expect(inspector(storage.slice(..)), &["report", "STORAGE_BUFFER", "TRANSFER_DST"])?;
+    let copied = bench.buffer(24, BufferUsages::COPY_DST);
+    expect(inspector(copied.slice(..)), &["report", "STORAGE"])?;
+    expect(of_frames.record(151), &["number of segments is 151", "up to 150"])?;
+    report.destroy();
+    expect(of_frames.record(1), &["buffer report is destroyed"])?;
     Ok(())
 }
 
