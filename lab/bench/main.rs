@@ -6,6 +6,7 @@
 mod bitonic;
 mod case;
 mod data;
+mod estimate;
 mod figures;
 mod measure;
 mod peers;
@@ -23,12 +24,12 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Parser;
 use vksort::Error;
-use vksort::standalone::DeviceChoice;
-use vksort_programs::common;
+use vksort::standalone::{DeviceChoice, Gpu};
 use vksort_programs::common::canvas;
+use vksort_programs::common::{self, Working};
 
 use case::{Case, Suite};
-use measure::{Bench, Measured};
+use measure::{Bench, Measured, Rounds};
 use problems::{Problem, Unfit};
 use row::{Row, Run};
 use stats::Found;
@@ -122,6 +123,11 @@ fn bench() -> Result<()> {
     let run = Run { gpu: &gpu, date, seed: args.seed, runs: args.runs };
     let choice = args.common.device.clone().map_or_else(DeviceChoice::from_env, Ok)?;
     let mut bench = Bench::new(&gpu, choice)?;
+    bench.working = Some(Working::new("a sample of the run", None));
+    let expected = args.expected(&mut bench)?;
+    bench.working = None;
+    common::say(format!("time       about {} s", expected.as_secs().max(1)));
+    bench.working = Some(Working::new("the first case", Some(expected)));
     let (mut measured, mut skipped) = (Vec::new(), Vec::new());
     for suite in args.suite.parts() {
         args.measure(&mut bench, suite, &mut measured, &mut skipped, |bench, measured| {
@@ -132,6 +138,7 @@ fn bench() -> Result<()> {
             write(out, tables(&rows, &Found::of(bench, measured, &peers)?)?)
         })?;
     }
+    bench.working = None;
     if measured.is_empty() {
         bail!("no size fits, of {}; {}", args.asked(), skipped.first().map_or("there is none", String::as_str));
     }
@@ -238,7 +245,7 @@ impl Args {
                 }
             }
             let result = match self.lacking(bench, &cases, n) {
-                Ok(None) => bench.measure(&cases, n, self.seed, self.runs),
+                Ok(None) => bench.measure(&cases, n, self.seed, Rounds::of(self.runs)),
                 Ok(Some(why)) => {
                     skipped.push(format!("{} at {n} elements: {why}", suite.name()));
                     continue;
@@ -259,6 +266,22 @@ impl Args {
         Ok(())
     }
 
+    /// The problems of a suite that are wanted, each with as many elements as were asked for, or as fit.
+    fn problems(&self, gpu: &Gpu, suite: Suite) -> Vec<(Problem, u32)> {
+        let largest = if gpu.profile().is_cpu { LARGEST_LOG2_ON_CPU } else { LARGEST_PROBLEM_LOG2 };
+        let is_wanted = |problem: &Problem| self.problem.as_ref().is_none_or(|text| problem.name.contains(text));
+        let is_given = self.count.is_some() || self.max_log2.is_some();
+        let sized = |problem: Problem| {
+            let mut n = self.count.unwrap_or(1 << self.max_log2.unwrap_or(largest));
+            let lacking = |n: u32| problem.lacking(gpu, problem.count(n), self.memory_mib).is_some();
+            while !is_given && n > 1 << SMALLEST_LOG2 && lacking(n) {
+                n /= 2;
+            }
+            (problem, n)
+        };
+        Problem::all(suite).into_iter().filter(is_wanted).map(sized).collect()
+    }
+
     /// Measures the problems of a suite, each of as many elements as were asked for, or as fit.
     fn measure_problems(
         &self,
@@ -268,18 +291,9 @@ impl Args {
         skipped: &mut Vec<String>,
         keep: impl Fn(&Bench<'_>, &[Measured]) -> Result<()>,
     ) -> Result<()> {
-        let gpu = bench.gpu;
-        let largest = if gpu.profile().is_cpu { LARGEST_LOG2_ON_CPU } else { LARGEST_PROBLEM_LOG2 };
-        let is_wanted = |problem: &Problem| self.problem.as_ref().is_none_or(|text| problem.name.contains(text));
-        for problem in Problem::all(suite).into_iter().filter(is_wanted) {
-            let mut n = self.count.unwrap_or(1 << self.max_log2.unwrap_or(largest));
-            let is_given = self.count.is_some() || self.max_log2.is_some();
-            let lacking = |n: u32| problem.lacking(gpu, problem.count(n), self.memory_mib);
-            while !is_given && n > 1 << SMALLEST_LOG2 && lacking(n).is_some() {
-                n /= 2;
-            }
-            let result = match lacking(n) {
-                None => problems::measure(bench, &problem, n, self.seed, self.runs),
+        for (problem, n) in self.problems(bench.gpu, suite) {
+            let result = match problem.lacking(bench.gpu, problem.count(n), self.memory_mib) {
+                None => problems::measure(bench, &problem, n, self.seed, Rounds::of(self.runs)),
                 Some(why) => Err(Unfit(why).into()),
             };
             match result {

@@ -1,11 +1,11 @@
 //! Measuring all cases of a suite at one size, in turns.
 
+use std::cell::Cell;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use indicatif::{ProgressBar, ProgressStyle};
 use vksort::__private::steps;
 use vksort::__private::{Shape, ShapeDesc};
 use vksort::standalone::{DeviceBuffer, DeviceChoice, DeviceRange, Gpu, PreparedSort, SortRanges, Sorter};
@@ -17,12 +17,36 @@ use crate::case::{Case, How, Tweak};
 use crate::data::{Data, Inputs};
 use vksort_lab::awake::Awake;
 use vksort_lab::bench::versus::Clock;
+use vksort_programs::common::Working;
 use vksort_programs::common::memory::Memory;
 
 /// Rounds before those that count.
 pub const WARM_UP: u32 = 2;
 /// Rounds behind them with a timestamp after each step. Those that count have none between steps, as it takes time.
 pub const STEPPED: u32 = 5;
+
+/// Rounds of a run: those to warm up, those that count, and those with timestamps after each step.
+#[derive(Clone, Copy)]
+pub struct Rounds {
+    pub runs: u32,
+    pub stepped: u32,
+}
+
+impl Rounds {
+    /// Rounds of which so many count.
+    pub fn of(runs: u32) -> Rounds {
+        Rounds { runs, stepped: STEPPED }
+    }
+
+    pub fn all(self) -> u32 {
+        WARM_UP + self.runs + self.stepped
+    }
+
+    /// Whether a round is one with timestamps after each step.
+    pub fn is_stepped(self, round: u32) -> bool {
+        round >= WARM_UP + self.runs
+    }
+}
 
 /// Recordings of each case, which take microseconds.
 const RECORDINGS: usize = 100;
@@ -92,6 +116,10 @@ pub struct Bench<'a> {
     pub awake: Awake,
     /// What the device was chosen by.
     choice: DeviceChoice,
+    /// What says where the run is, while there is one.
+    pub working: Option<Working>,
+    /// What the last round of all cases took.
+    pub last_round: Cell<Duration>,
     /// By the number of elements too, because it decides the size of tiles. Sorters share pipelines.
     sorters: HashMap<(SortRequest, Tweak, u32), Sorter>,
 }
@@ -166,7 +194,12 @@ impl Kept {
 impl<'a> Bench<'a> {
     pub fn new(gpu: &'a Gpu, choice: DeviceChoice) -> Result<Bench<'a>> {
         let awake = Awake::new(gpu, Some(&choice))?;
-        Ok(Bench { gpu, awake, choice, sorters: HashMap::new() })
+        Ok(Bench { gpu, awake, choice, working: None, last_round: Cell::default(), sorters: HashMap::new() })
+    }
+
+    /// Says what the run is at.
+    pub fn is_at(&self, what: String) {
+        self.working.iter().for_each(|working| working.is_at(&*what));
     }
 
     fn sorter(&mut self, request: &SortRequest, tweak: Tweak, n: u32) -> Result<Sorter> {
@@ -229,7 +262,7 @@ impl<'a> Bench<'a> {
 
     /// Runs all cases in turns, so that whatever changes on the machine meanwhile changes for all of them. Each result of
     /// the first round is verified.
-    pub fn measure(&mut self, cases: &[Case], n: u32, seed: u64, runs: u32) -> Result<Vec<Measured>> {
+    pub fn measure(&mut self, cases: &[Case], n: u32, seed: u64, rounds: Rounds) -> Result<Vec<Measured>> {
         let (keys, values) = widest(cases);
         let mut inputs = Inputs::new(n as usize, seed, keys, values);
         let sizes = self.sizes(cases, n)?;
@@ -242,23 +275,19 @@ impl<'a> Bench<'a> {
         let mut measured: Vec<Measured> =
             cases.iter().zip(&ready).map(|(case, ready)| blank(case, ready, n, &mut inputs)).collect();
 
-        let rounds = WARM_UP + runs + STEPPED;
-        let progress = ProgressBar::new(u64::from(rounds) * cases.len() as u64);
-        progress
-            .set_style(ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}").expect("the template is valid"));
-        for round in 0..rounds {
+        for round in 0..rounds.all() {
+            let started = Instant::now();
             for (ready, measured) in ready.iter().zip(&mut measured) {
-                progress.set_message(format!("n = {n}: {}", measured.case.name));
+                self.is_at(format!("{} of {n}, round {} of {}", measured.case.name, round + 1, rounds.all()));
                 let result = match ready {
-                    _ if round < WARM_UP + runs => run(ready, measured, &mut inputs, &self.awake, round),
+                    _ if !rounds.is_stepped(round) => run(ready, measured, &mut inputs, &self.awake, round),
                     Ready::Device { sort, input, .. } => run_stepped(sort, input, measured, &self.awake),
                     Ready::Bitonic(_) | Ready::Cpu => Ok(()),
                 };
                 result.with_context(|| format!("{} of {n} elements", measured.case.name))?;
-                progress.inc(1);
             }
+            self.last_round.set(started.elapsed());
         }
-        progress.finish_and_clear();
         for (ready, measured) in ready.iter().zip(&mut measured) {
             if let Ready::Device { sort, .. } = ready {
                 let times = sort.time_recording(n, RECORDINGS)?;

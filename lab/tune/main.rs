@@ -9,15 +9,14 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use clap::Parser;
-use indicatif::{ProgressBar, ProgressStyle};
 use vksort::standalone::{DeviceChoice, Gpu, GpuOptions};
 use vksort_lab::awake::Awake;
 use vksort_lab::tune::search::Progress;
 use vksort_lab::tune::search::device::{self, Options};
 use vksort_profiles::SortKind;
-use vksort_programs::common;
 use vksort_programs::common::canvas;
 use vksort_programs::common::files::{self, Output};
+use vksort_programs::common::{self, Working};
 
 /// Search for the tuning that sorts fastest on a device, and write it to a file.
 #[derive(Parser)]
@@ -46,7 +45,7 @@ struct Args {
 const HELP: &str = "\
 The search starts from the built-in row of the device. It compares the result of every candidate
 with a stable sort on the CPU, and measures it against the best so far. It ends after its seconds,
-or later by the time that the driver takes to compile its last candidate. It also draws two
+or later by the time that the driver takes to compile one kernel. It also draws two
 pictures beside the profile, with its name but the extensions svg and png. A search whose time is
 over before a candidate was tried fails, and writes nothing.
 
@@ -74,16 +73,12 @@ fn tune() -> Result<()> {
     let options = Options { time: Duration::from_secs(args.seconds), count: args.count, kinds };
     common::say(format!("device     {}, driver {}", gpu.profile().name, gpu.profile().driver));
     common::say(format!("built-in   row {:?}: {}", gpu.tuning().name, gpu.tuning().evidence));
-    let progress = ProgressBar::new(args.seconds);
-    let template = "{pos}/{len} s {bar:20} {wide_msg}";
-    progress.set_style(ProgressStyle::with_template(template).expect("the template is valid"));
-    progress.enable_steady_tick(Duration::from_millis(200));
+    let working = Working::new("the built-in row", Some(options.time));
     let awake = Awake::new(&gpu, args.device.as_ref())?;
     let tuned = device::tune(&gpu, awake, &options, &vksort_lab::calendar::today(), &mut |at: &Progress| {
-        progress.set_position((at.seconds as u64).min(args.seconds));
-        progress.set_message(format!("{:.2} times as fast, trial {}: {}", at.ratio, at.trials + 1, at.trying));
+        working.is_at(format!("{:.2} x, trial {}: {}", at.ratio, at.trials + 1, at.trying));
     });
-    progress.finish_and_clear();
+    drop(working);
     let tuned = tuned?;
 
     common::say(format!("\n{}", report::text(&tuned, gpu.tuning())));

@@ -8,24 +8,24 @@ pub mod picture;
 pub mod tuning;
 pub mod verify;
 pub mod vk;
+mod working;
 
 use std::env;
 use std::ffi::OsString;
 use std::fmt::Display;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::process::{ExitCode, Termination};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{OnceLock, mpsc};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
 use clap::Args;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use comfy_table::{CellAlignment, Table, presets};
-use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use vksort::standalone::{DeviceChoice, Gpu, GpuOptions, Passes};
 use vksort::{Algorithm, DeviceProfile, StepTime, Tuning};
+
+pub use working::{Working, during};
 
 /// Flags of every program.
 #[derive(Args)]
@@ -191,39 +191,6 @@ pub fn rate(count: u32, nanoseconds: f64) -> String {
         rate if rate < 1e9 => format!("{:.2} M elements/s", rate / 1e6),
         rate => format!("{:.2} G elements/s", rate / 1e9),
     }
-}
-
-/// How long work goes on without a line, where stderr is no terminal.
-const QUIET: Duration = Duration::from_secs(10);
-
-/// Does something that may take long, with its name and its time on stderr: beside a spinner where that is a terminal, else in a line
-/// every ten seconds.
-pub fn during<T>(what: &'static str, work: impl FnOnce() -> T) -> T {
-    if io::stderr().is_terminal() {
-        let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}").expect("the template is valid");
-        let spinner = ProgressBar::new_spinner().with_style(style).with_message(what);
-        let spinner = spinner.with_finish(ProgressFinish::AndClear);
-        spinner.enable_steady_tick(Duration::from_millis(100));
-        return work();
-    }
-    let (done, ended) = mpsc::channel::<()>();
-    thread::scope(|scope| {
-        scope.spawn(move || {
-            let started = Instant::now();
-            while ended.recv_timeout(QUIET) == Err(mpsc::RecvTimeoutError::Timeout) {
-                say_on_stderr(format!("{what}, for {} s", started.elapsed().as_secs()));
-            }
-        });
-        // It ends the thread, however the work ends.
-        let _done = done;
-        work()
-    })
-}
-
-/// A bar with per cent on stderr where that is a terminal, for work whose end is known.
-pub fn progress(what: &'static str, total: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("{msg} {percent} % {bar:40}").expect("the template is valid");
-    ProgressBar::new(total).with_style(style).with_message(what).with_finish(ProgressFinish::AndClear)
 }
 
 /// Runs a program, which may end with an exit code of its own: errors end as one line on stderr and exit code 1. `RUST_LOG=info`

@@ -13,7 +13,7 @@ use vksort::__private::{Shape, ShapeDesc};
 use vksort::ash::vk::{api_version_major, api_version_minor, api_version_patch};
 use vksort::standalone::{DeviceChoice, DeviceInfo, Gpu, GpuOptions};
 use vksort::{Algorithm, DeviceProfile, KeyType, Order, RankMethod, SortRequest};
-use vksort_programs::common::{self, Common};
+use vksort_programs::common::{self, Common, Working};
 
 const ABOUT: &str = "Lists the system's Vulkan devices and what vksort would do on each and why.
 
@@ -100,13 +100,11 @@ fn test(device: &DeviceInfo, args: &Args) -> anyhow::Result<Verdict> {
     let gpu = Gpu::new(&GpuOptions::default().device(chosen).validation(validation))?;
     let seed = args.seed.unwrap_or_else(|| fastrand::u64(..));
     let options = selftest::Options { seed, limit: args.seconds.map(Duration::from_secs), spoiled: args.spoil };
-    let bar = common::progress("self-test", 1);
+    let working = Working::new("self-test", options.limit);
     let report = selftest::run(&gpu, &options, &mut |done, all| {
-        bar.set_length(all as u64);
-        bar.set_position(done as u64);
-        bar.set_message(format!("self-test, {done} of {all} kinds"));
+        working.is_at(format!("self-test, {done} of {all} kinds"));
     });
-    bar.finish_and_clear();
+    drop(working);
     let verdict = report.verdict();
     common::say(format!("# device {}: {verdict}\n\n{report}", device.index));
     common::check_validation(&gpu.validation_errors())?;

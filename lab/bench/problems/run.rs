@@ -5,7 +5,6 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use ash::vk;
 use cpu_time::ProcessTime;
-use indicatif::ProgressBar;
 use vksort::standalone::{DeviceBuffer, Gpu};
 use vksort::{BoundSort, BufferRange, Count, QueryRange, SortBuffers};
 
@@ -13,7 +12,7 @@ use super::maker::{Maker, Planned};
 use super::problem::{Problem, What};
 use super::{elements, records};
 use crate::case::{Case, How};
-use crate::measure::{Bench, Measured, STEPPED, WARM_UP};
+use crate::measure::{Bench, Measured, Rounds, WARM_UP};
 use vksort_lab::awake::Awake;
 
 /// A way that is bound to its buffers: one sort, or one for each of its parts.
@@ -35,7 +34,7 @@ struct Shared {
 
 /// Measures each way to solve a problem of up to `n` elements, in turns. Each result of the first round is verified. A way
 /// that the device does not have is said and left out; without the first one nothing is measured.
-pub fn measure(bench: &Bench<'_>, problem: &Problem, n: u32, seed: u64, runs: u32) -> Result<Vec<Measured>> {
+pub fn measure(bench: &Bench<'_>, problem: &Problem, n: u32, seed: u64, rounds: Rounds) -> Result<Vec<Measured>> {
     let gpu = bench.gpu;
     let maker = Maker(gpu);
     let n = problem.count(n);
@@ -60,18 +59,17 @@ pub fn measure(bench: &Bench<'_>, problem: &Problem, n: u32, seed: u64, runs: u3
         ready.push(Ready::new(planned, case, n, &shared).with_context(|| name)?);
     }
     let timer = Timer::new(gpu, ready.iter().map(Ready::query_count).max().unwrap_or(2))?;
-    let rounds = WARM_UP + runs + STEPPED;
-    let progress = ProgressBar::new(u64::from(rounds) * ready.len() as u64);
-    for round in 0..rounds {
+    for round in 0..rounds.all() {
+        let started = Instant::now();
         for ready in &mut ready {
             let name = ready.measured.case.name.clone();
+            bench.is_at(format!("{name} of {n}, round {} of {}", round + 1, rounds.all()));
             ready
-                .run(&timer, &bench.awake, round, round >= WARM_UP + runs)
+                .run(&timer, &bench.awake, round, rounds.is_stepped(round))
                 .with_context(|| format!("{name} of {n} elements"))?;
-            progress.inc(1);
         }
+        bench.last_round.set(started.elapsed());
     }
-    progress.finish_and_clear();
     Ok(ready.into_iter().map(|ready| ready.measured).collect())
 }
 

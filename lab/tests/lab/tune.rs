@@ -183,6 +183,20 @@ fn a_device_is_tuned_and_sorts_with_its_profile() {
     assert_eq!(TuningProfile::load(scratch.0.join("tuning.json")).unwrap().measured.len(), 1);
 }
 
+/// Its seconds are kept to but for a fifth, or for what a kernel takes to compile; and where stderr is no terminal, there is a line
+/// every ten seconds.
+#[test]
+fn a_search_says_that_it_goes_on_and_ends_in_time() {
+    let (scratch, started) = (Scratch::new("clock"), Instant::now());
+    let run = scratch.run("tune", &["--seconds", "12", "--keys-only", "--out", "tuned.json"]);
+    let stderr = String::from_utf8(run.stderr).unwrap();
+    // On a busy machine the built-in row may take them all.
+    assert!(run.status.success() || stderr.contains("12 s are too short to try anything"), "{stderr}");
+    let took = started.elapsed().as_secs_f64();
+    assert!(took < 12.0 * 1.2 || !stderr.contains("trial 2"), "12 seconds were {took}: {stderr}");
+    assert!(took < 11.0 || stderr.lines().any(|line| line.ends_with(", for 10 of 12 s")), "{took} s: {stderr}");
+}
+
 #[test]
 fn profiles_are_used_where_they_belong() {
     let scratch = Scratch::new("use");

@@ -149,6 +149,8 @@ struct Search<'a, M: Measure> {
     built_in: Tuning,
     tried: Vec<Vec<M::Recorded>>,
     trials: Vec<Trial>,
+    /// The longest time that compiling and checking a tuning for a kind of sort has taken.
+    longest: Duration,
 }
 
 /// Searches for the given time, from a built-in row on. It fails with the device, if the built-in row does not fit or sorts
@@ -171,9 +173,12 @@ pub fn search<M: Measure>(
             &format!("compiling and checking the built-in row for {checked} of {all} sorts took {seconds:.1} s"),
         )
     };
+    let mut longest = Duration::ZERO;
     for &kind in &kinds {
-        ensure!(bench.elapsed() < time, late(kind, bench.elapsed()));
+        let began = bench.elapsed();
+        ensure!(began < time, late(kind, began));
         bench.admit(built_in, kind).map_err(refuse)?;
+        longest = longest.max(bench.elapsed() - began);
     }
     // One round of the built-in row tells how much time to reserve for the end.
     let before = bench.elapsed();
@@ -192,6 +197,7 @@ pub fn search<M: Measure>(
         built_in: built_in.clone(),
         tried: vec![recorded],
         trials: Vec::new(),
+        longest,
     };
     search.run()?;
     if search.trials.is_empty() {
@@ -266,7 +272,8 @@ impl<M: Measure> Search<'_, M> {
             let differ = self.differing(&built_in, &incumbent);
             // The winner must still sort correctly after many runs.
             let last = duel(self.bench, (&built_in, Some(&incumbent)), &kinds, LAST_ROUNDS, time);
-            let admitted = last.and_then(|last| self.admit(&incumbent, &differ).map(|()| last));
+            let check = |search: &mut Self| differ.iter().try_for_each(|kind| search.bench.admit(&incumbent, *kind));
+            let admitted = last.and_then(|last| check(&mut self).map(|()| last));
             match admitted {
                 Ok(last) => {
                     let times = differ.iter().map(|kind| last.times[*kind].clone()).collect();
@@ -300,8 +307,17 @@ impl<M: Measure> Search<'_, M> {
         (self.watch)(&Progress { seconds, trials: self.trials.len(), ratio: self.standing, trying });
     }
 
-    fn admit(&mut self, tuning: &Tuning, kinds: &[usize]) -> Result<(), Failure> {
-        kinds.iter().try_for_each(|kind| self.bench.admit(tuning, *kind))
+    /// Builds and checks a tuning for some kinds of sorts; `false` if time would run out.
+    fn admit(&mut self, tuning: &Tuning, kinds: &[usize], end: Duration) -> Result<bool, Failure> {
+        for kind in kinds {
+            let began = self.bench.elapsed();
+            if began + self.longest >= end {
+                return Ok(false);
+            }
+            self.bench.admit(tuning, *kind)?;
+            self.longest = self.longest.max(self.bench.elapsed() - began);
+        }
+        Ok(true)
     }
 
     /// Kinds of sorts for which kernels differ.
@@ -327,9 +343,10 @@ impl<M: Measure> Search<'_, M> {
         let change = format!("{} -> {}", dimension.show(&self.incumbent), dimension.show(challenger));
         self.tell(format!("{} {change}", dimension.name));
         let kinds = self.differing(&self.incumbent, challenger);
-        let fought = self
-            .admit(challenger, &kinds)
-            .and_then(|()| duel(self.bench, (&self.incumbent, Some(challenger)), &kinds, ROUNDS, self.deadline));
+        let fought = self.admit(challenger, &kinds, self.deadline).and_then(|in_time| match in_time {
+            true => duel(self.bench, (&self.incumbent, Some(challenger)), &kinds, ROUNDS, self.deadline),
+            false => Ok(Duel::none(kinds.len())),
+        });
         let (mut outcome, ratio) = match fought {
             Ok(duel) => {
                 let outcome = match () {
@@ -399,7 +416,7 @@ fn duel<M: Measure>(
     (least, most): (usize, usize),
     deadline: Duration,
 ) -> Result<Duel, Failure> {
-    let mut duel = Duel { slow: false, times: vec![(Vec::new(), Vec::new()); kinds.len()] };
+    let mut duel = Duel::none(kinds.len());
     // The final comparison has its rounds whatever the time, as the result needs them.
     let is_last = (least, most) == LAST_ROUNDS;
     for round in 0..most {
@@ -431,6 +448,11 @@ fn duel<M: Measure>(
 }
 
 impl Duel {
+    /// Before the first round.
+    fn none(kinds: usize) -> Duel {
+        Duel { slow: false, times: vec![(Vec::new(), Vec::new()); kinds] }
+    }
+
     fn rounds(&self) -> usize {
         self.times.iter().map(|(incumbent, _)| incumbent.len()).min().unwrap_or(0)
     }

@@ -79,6 +79,9 @@ fn features_are_measured_and_written() {
     let run = ["--suite", "features", "--count", "20000", "--runs", "2", "--date", "2026-01-31", "--out", "results"];
     let stdout = scratch.succeed(&run);
     assert!(stdout.contains("verified   every case"), "{stdout}");
+    // How long it will take is said before anything is measured.
+    let before = stdout.split("\nfeatures").next().unwrap_or_default();
+    assert!(before.contains("\ntime       about ") && before.ends_with(" s\n"), "{stdout}");
     let ratios = [
         "u8 over u32",
         "u16 over u32",
