@@ -7,12 +7,12 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use cpu_time::ProcessTime;
-use memory::{Memory, Pattern};
+use memory::{Memory, Pattern, Record};
 use vksort::ash::vk::{api_version_major, api_version_minor, api_version_patch};
 use vksort::standalone::{Gpu, Sorter};
 use vksort::{
-    Access, Algorithm, DeviceProfile, Error, KeyOutput, KeyType, Order, Placement, SortRequest, SorterOptions,
-    ValueType,
+    Access, Algorithm, Capacity, DeviceProfile, Error, IndexFrom, KeyField, KeyOutput, KeyType, Order, Placement,
+    SegmentOptions, Segments, SortRequest, SorterOptions, ValueType,
 };
 
 /// Options of a self-test.
@@ -112,7 +112,7 @@ pub fn run(gpu: &Gpu, options: &Options, progress: &mut dyn FnMut(usize, usize))
     let (mut done, mut sorters, mut waited) = (Vec::new(), Vec::new(), Duration::ZERO);
     for (place, index) in order.into_iter().enumerate() {
         progress(place, kinds.len());
-        let (request, access) = &kinds[index];
+        let Planned { request, access, record } = &kinds[index];
         let (fault, shape) = (None, String::new());
         let addressed = *access == Access::Addresses;
         let supported = request.key.is_built() && (!addressed || gpu.profile().buffer_addresses);
@@ -126,7 +126,7 @@ pub fn run(gpu: &Gpu, options: &Options, progress: &mut dyn FnMut(usize, usize))
             kind.state = if unsuitable { State::Unsupported } else { State::Ran };
             let ended = sorter.and_then(|sorter| {
                 sorters.push(sorter.clone());
-                run_kind(gpu, options, index, &sorter, &mut kind)
+                run_kind(gpu, options, (index, *record), &sorter, &mut kind)
             });
             if let Err(error) = ended
                 && kind.state == State::Ran
@@ -144,9 +144,21 @@ pub fn run(gpu: &Gpu, options: &Options, progress: &mut dyn FnMut(usize, usize))
     Report { kinds, seed: options.seed, took: started.elapsed(), spent: cpu.elapsed() + waited, about: about(gpu) }
 }
 
-/// Every key type, kind of value, algorithm, direction, placement and window, the usual ones first. OneSweep takes drivers longest to
-/// compile, so what is seldom asked for is sorted by other algorithms.
-fn kinds() -> Vec<(SortRequest, Access)> {
+/// A kind that is to be sorted.
+struct Planned {
+    request: SortRequest,
+    access: Access,
+    /// Of records, their structure.
+    record: Option<Record>,
+}
+
+/// Records with a number, and one that descends beside it; many of them have equal numbers.
+const RECORD: Record =
+    Record { bytes: 12, fields: &[KeyField::new(4, KeyType::I16), KeyField::new(8, KeyType::U8).descending()] };
+
+/// Every key type, kind of value, algorithm, direction, placement and window, the usual ones first; then segments in each layout, first
+/// elements, and records. OneSweep takes drivers longest to compile, so what is seldom asked for is sorted by other algorithms.
+fn kinds() -> Vec<Planned> {
     use Algorithm::{OneSweep, ReduceThenScan, SingleWorkgroup};
     use KeyOutput::Discarded;
     use Order::Descending;
@@ -188,13 +200,34 @@ fn kinds() -> Vec<(SortRequest, Access)> {
         by(ReduceThenScan, with(KeyType::U32, Bytes(20))),
         pairs.bits(9..9).placement(OutOfPlace),
     ]);
-    let mut kinds: Vec<_> = kinds.into_iter().map(|request| (request, Access::Auto)).collect();
-    kinds.push((by(ReduceThenScan, pairs), Access::Addresses));
+    let first = index.order(Descending).placement(OutOfPlace).indices_from(IndexFrom::Segment);
+    let records = SortRequest::records(RECORD.bytes, RECORD.fields);
+    kinds.extend([
+        pairs.segments(Segments::Offsets),
+        pairs.segments(Segments::Ranges).up_to(20),
+        pairs.segments(Segments::Offsets).up_to(200),
+        index.segments(Segments::RowsOf { stride: 90 }).indices_from(IndexFrom::Segment),
+        with(KeyType::U64, Bytes(16)).placement(OutOfPlace).segments(Segments::Rows { stride: 50 }),
+        first.segments(Segments::Offsets).top(20),
+        index.placement(OutOfPlace).top(100),
+    ]);
+    let of_keys = kinds.into_iter().map(|request| Planned { request, access: Access::Auto, record: None });
+    let mut kinds: Vec<Planned> = of_keys.collect();
+    let of_records = [records, records.value(Index), records.segments(Segments::Offsets)];
+    kinds.extend(of_records.map(|request| Planned { request, access: Access::Auto, record: Some(RECORD) }));
+    let addressed = Planned { request: by(ReduceThenScan, pairs), access: Access::Addresses, record: None };
+    kinds.push(addressed);
     kinds
 }
 
 /// Runs the sorts of a kind: a single workgroup and many tiles, with counts at the edges of both.
-fn run_kind(gpu: &Gpu, options: &Options, index: usize, sorter: &Sorter, kind: &mut Kind) -> Result<(), Error> {
+fn run_kind(
+    gpu: &Gpu,
+    options: &Options,
+    (index, record): (usize, Option<Record>),
+    sorter: &Sorter,
+    kind: &mut Kind,
+) -> Result<(), Error> {
     let shape = sorter.shape();
     kind.shape = format!(
         "{} x {}, {} subgroups of {}, {:?}",
@@ -204,28 +237,28 @@ fn run_kind(gpu: &Gpu, options: &Options, index: usize, sorter: &Sorter, kind: &
         shape.ranking.subgroup.size,
         shape.ranking.method
     );
-    let single = shape.single.elements();
+    let single = shape.single.elements().max(shape.windows.map_or(0, |windows| windows.block.elements()));
     let few = single.min(sorter.max_count());
     let tile = sorter.tile_size(sorter.max_count().min(single.saturating_mul(4)))?;
     let many = (3 * tile + 1).max(single + 1).min(sorter.max_count());
     // Whether the count is on the device: there it may be more than the capacity.
     let sizes = [
-        (few, vec![(0, false), (1, false), (2, true), (few - 1, false), (few, true)]),
-        (many, vec![(tile - 1, true), (tile, false), (tile + 1, true), (many, false), (u32::MAX, true)]),
+        (few, [(0, false), (1, false), (2, true), (few - 1, false), (few, true)]),
+        (many, [(tile - 1, true), (tile, false), (tile + 1, true), (many, false), (u32::MAX, true)]),
     ];
     let mut case = 0;
-    for (capacity, counts) in sizes {
-        let memory = Memory::new(gpu, sorter, capacity)?;
+    for (capacity, mut counts) in sizes {
+        let segments = sorter.request().segments.map_or(0, |of| capacity / most_of(of).max(40));
+        let memory = Memory::new(gpu, sorter, record, Capacity::new(capacity).segments(segments))?;
+        let most = memory.most();
+        if most != capacity {
+            counts = [(0, true), (1, false), (most / 2, true), (most, false), (u32::MAX, true)];
+        }
         for (count, on_device) in counts {
             let pattern = [Pattern::Uniform, Pattern::FewDistinct, Pattern::AllEqual, Pattern::Descending][case % 4];
             let (seed, spoils) =
                 (options.seed.wrapping_add((index * 100 + case) as u64), options.spoiled == Some(index));
-            match memory.sort(
-                count.min(if on_device { count } else { capacity }),
-                on_device,
-                (pattern, seed),
-                spoils,
-            )? {
+            match memory.sort(count.min(if on_device { count } else { most }), on_device, (pattern, seed), spoils)? {
                 None => kind.right += 1,
                 Some(what) => {
                     let place = if on_device { "on the device" } else { "from the host" };
@@ -239,6 +272,14 @@ fn run_kind(gpu: &Gpu, options: &Options, index: usize, sorter: &Sorter, kind: &
         kind.waited += memory.waited.get();
     }
     Ok(())
+}
+
+/// The most elements of a segment, as far as the request says.
+fn most_of(of: SegmentOptions) -> u32 {
+    match of.layout {
+        Segments::Rows { stride } | Segments::RowsOf { stride } => stride,
+        _ => 2 * of.up_to.unwrap_or(0),
+    }
 }
 
 impl Report {
@@ -314,13 +355,15 @@ impl fmt::Display for Report {
         for (index, kind) in self.kinds.iter().enumerate() {
             let Kind { request, right, wrong, shape, .. } = kind;
             let addressed = if kind.addressed { ", by address" } else { "" };
+            let promised = request.segments.and_then(|of| of.up_to);
+            let promised = promised.map(|most| format!(", up to {most} each")).unwrap_or_default();
             let algorithm = request.algorithm.map(|algorithm| format!(", {algorithm}")).unwrap_or_default();
             let shape = match kind.state {
                 State::Ran => shape,
                 State::Unsupported => "not supported by the device",
                 State::NoTime => "did not run",
             };
-            writeln!(f, "{index:>4}  {right:>5}  {wrong:>5}  {request}{algorithm}{addressed}; {shape}")?;
+            writeln!(f, "{index:>4}  {right:>5}  {wrong:>5}  {request}{promised}{algorithm}{addressed}; {shape}")?;
             if let Some(fault) = &kind.fault {
                 writeln!(f, "      first fault: {fault}")?;
             }
