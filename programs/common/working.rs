@@ -1,13 +1,11 @@
 //! [`Working`]: what long work is at, and how long it has taken.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-
-use super::say_on_stderr;
 
 /// How long work goes on without a line, where stderr is no terminal.
 const QUIET: Duration = Duration::from_secs(10);
@@ -75,7 +73,8 @@ fn lines(what: Arc<Mutex<String>>, expected: Option<Duration>) -> (mpsc::Sender<
             let what = what.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let seconds = started.elapsed().as_secs();
             let of = expected.map_or(String::new(), |expected| format!(" of {}", expected.as_secs()));
-            say_on_stderr(format!("{what}, for {seconds}{of} s"));
+            // Where nobody listens, the work goes on.
+            let _ = writeln!(io::stderr(), "{what}, for {seconds}{of} s");
         }
     });
     (ends, thread)

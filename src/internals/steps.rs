@@ -81,7 +81,8 @@ pub fn of(desc: &ShapeDesc<'_>, capacity: u32, count: Count) -> Result<HostSort,
     Ok(host_sort(&Plan::new(request, desc.algorithm, shape, capacity), Some(count)))
 }
 
-/// The sort of so many segments by a sorter for up to `capacity` elements and `segment_capacity` segments.
+/// The sort of so many segments by a sorter for up to `capacity` elements and `segment_capacity` segments; without a count what warms
+/// its kernels up, also of a sort without segments.
 ///
 /// # Errors
 ///
@@ -90,11 +91,11 @@ pub fn of_segments(
     desc: &ShapeDesc<'_>,
     capacity: u32,
     segment_capacity: u32,
-    count: Count,
+    count: impl Into<Option<Count>>,
 ) -> Result<HostSort, Error> {
     desc.request.check()?;
     let plan = Plan::new(desc.request, desc.algorithm, Shape::fit(desc)?, capacity);
-    Ok(host_sort(&Plan { segment_capacity, ..plan }, Some(count)))
+    Ok(host_sort(&Plan { segment_capacity, ..plan }, count.into()))
 }
 
 /// The dispatch of an inspector beside that sort, if it has one.
@@ -122,18 +123,6 @@ pub fn inspection(
 /// As for [`SortRequest::check`].
 pub fn resolve(request: &SortRequest) -> Result<(SortRequest, Option<Fields>), Error> {
     request.resolve()
-}
-
-/// The steps of that sort that warm its kernels up.
-///
-/// # Errors
-///
-/// As for a sorter for the request.
-pub fn idle(desc: &ShapeDesc<'_>, capacity: u32, segment_capacity: u32) -> Result<HostSort, Error> {
-    desc.request.check()?;
-    let plan = Plan::new(desc.request, desc.algorithm, Shape::fit(desc)?, capacity);
-    let plan = Plan { segment_capacity, ..plan };
-    Ok(host_sort(&plan, None))
 }
 
 fn host_sort(plan: &Plan, count: Option<Count>) -> HostSort {
