@@ -11,6 +11,9 @@ use super::{Args, is_too_much, problems};
 /// The rounds of a sample: those that warm up, of which the first compiles and verifies.
 const SAMPLE: Rounds = Rounds { runs: 0, stepped: 0 };
 
+/// The most elements of a sample, whose results are verified on the CPU as all are.
+const MOST: u32 = 1 << 18;
+
 /// Keys and values of a case in bytes.
 fn bytes(case: &Case) -> f64 {
     (case.key().size_bytes() + case.value_bytes()) as f64
@@ -40,13 +43,13 @@ impl Args {
         let sizes = self.sizes(bench, suite, &cases)?;
         let of_device = |case: &&Case| matches!(case.how, How::Device { .. }) && case.name != super::case::COPY;
         let (Some(&largest), Some(case)) = (sizes.iter().max(), cases.iter().find(of_device)) else { return Ok(0.0) };
-        if self.lacking(bench, std::slice::from_ref(case), largest)?.is_some() || !bench.fits(case, largest)? {
+        let n = largest.min(MOST);
+        if self.lacking(bench, std::slice::from_ref(case), n)?.is_some() || !bench.fits(case, n)? {
             return Ok(0.0);
         }
-        let [compiles, takes] = self.sample(bench, &mut |bench| {
-            bench.measure(std::slice::from_ref(case), largest, self.seed, SAMPLE).map(drop)
-        })?;
-        let all: f64 = sizes.iter().map(|n| f64::from(*n) / f64::from(largest)).sum();
+        let [compiles, takes] =
+            self.sample(bench, &mut |bench| bench.measure(std::slice::from_ref(case), n, self.seed, SAMPLE).map(drop))?;
+        let all: f64 = sizes.iter().map(|size| f64::from(*size) / f64::from(n)).sum();
         let weights = cases.iter().map(|other| bytes(other) / bytes(case)).sum::<f64>();
         Ok(compiles * cases.len() as f64 + takes * all * weights)
     }
@@ -55,8 +58,10 @@ impl Args {
     fn sample_problems(&self, bench: &mut Bench<'_>, suite: Suite) -> Result<f64> {
         let mut seconds = 0.0;
         for (problem, n) in self.problems(bench.gpu, suite) {
-            match problems::measure(bench, &problem, n, self.seed, SAMPLE) {
-                Ok(_) => seconds += f64::from(Rounds::of(self.runs).all()) * bench.last_round.get().as_secs_f64(),
+            let fewer = n.min(MOST);
+            let rounds = f64::from(Rounds::of(self.runs).all()) * f64::from(n) / f64::from(fewer);
+            match problems::measure(bench, &problem, fewer, self.seed, SAMPLE) {
+                Ok(_) => seconds += rounds * bench.last_round.get().as_secs_f64(),
                 Err(error) if is_too_much(&error) => {}
                 Err(error) => return Err(error),
             }

@@ -8,7 +8,8 @@ use anyhow::{Context, Error, Result, bail, ensure};
 use npyz::{DType, Endianness, NpyHeader, TypeStr};
 use vksort::{KeyField, KeyType, Order, ValueType};
 
-use super::npy::{Array, cut, item_bytes, key_of, read, shown_dtype};
+use super::header::{cut, shown_dtype};
+use super::npy::{Array, item_bytes, key_of, read};
 use super::order::as_numpy_sorts;
 
 /// Most characters of the names that are listed.
@@ -24,15 +25,43 @@ pub struct By {
 impl FromStr for By {
     type Err = Error;
 
-    /// Reads `field,-field`, in which a minus stands for descending order.
+    /// Reads `field,-field`, in which a minus stands for descending order. A name in double quotes may have commas and a leading minus,
+    /// and two double quotes for each of its own.
     fn from_str(text: &str) -> Result<By> {
-        let field = |text: &str| {
+        let (mut names, mut rest) = (Vec::new(), Some(text));
+        while let Some(text) = rest {
             let down = text.strip_prefix('-').map(|name| (name, Order::Descending));
-            let (name, order) = down.unwrap_or((text, Order::Ascending));
+            let (text, order) = down.unwrap_or((text, Order::Ascending));
+            let (name, after) = match text.strip_prefix('"') {
+                Some(quoted) => unquoted(quoted)?,
+                None => text.split_once(',').map_or((text.into(), None), |(name, after)| (name.into(), Some(after))),
+            };
             ensure!(!name.is_empty(), "a name is empty, allowed are names of fields with commas between them");
-            Ok((name.to_string(), order))
+            names.push((name, order));
+            rest = after;
+        }
+        Ok(By { text: text.into(), names })
+    }
+}
+
+/// A name up to its closing quote, and what comes after the comma behind it.
+fn unquoted(text: &str) -> Result<(String, Option<&str>)> {
+    let (mut name, mut rest) = (String::new(), text);
+    loop {
+        let (part, after) =
+            rest.split_once('"').context("a name in double quotes does not end, allowed is one that does")?;
+        name += part;
+        rest = match after.strip_prefix('"') {
+            Some(after) => after,
+            None if after.is_empty() => return Ok((name, None)),
+            None => {
+                let after = after
+                    .strip_prefix(',')
+                    .with_context(|| format!("{after:?} follows a name in double quotes, allowed is a comma"))?;
+                return Ok((name, Some(after)));
+            }
         };
-        Ok(By { text: text.into(), names: text.split(',').map(field).collect::<Result<_>>()? })
+        name.push('"');
     }
 }
 

@@ -7,9 +7,11 @@ use std::io::{BufRead, BufReader, Read};
 use std::ops::Range;
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use npyz::{DType, Endianness, NpyHeader, Order, TypeChar, TypeStr, WriterBuilder};
 use vksort::{KeyType, MAX_COUNT};
+
+use super::header::{parse, recount, shown_dtype};
 
 /// An array as rows of bytes.
 #[derive(Default)]
@@ -199,26 +201,6 @@ impl Array {
     }
 }
 
-/// Characters of a dtype or a header that are shown.
-const SHOWN: usize = 60;
-
-/// A text on one line, cut where it is long.
-fn shown(text: &str) -> String {
-    cut(text, SHOWN)
-}
-
-/// A text on one line, of which so many characters are shown.
-pub fn cut(text: &str, most: usize) -> String {
-    let mut chars = text.chars().map(|char| if char.is_control() { ' ' } else { char });
-    let mut shown: String = chars.by_ref().take(most).collect();
-    shown.extend(chars.next().map(|_| "..."));
-    shown
-}
-
-pub fn shown_dtype(dtype: &DType) -> String {
-    shown(&dtype.descr().replace(", ]", "]"))
-}
-
 /// Bytes of an item.
 pub fn item_bytes(header: &NpyHeader) -> Result<u64> {
     let dtype = header.dtype();
@@ -279,13 +261,9 @@ fn key_type(header: &NpyHeader, asked: Option<KeyType>) -> Result<(KeyType, Type
 
 /// Most bytes of a header's text; numpy itself reads 10,000 unless it is told to trust a file.
 const MAX_HEADER_BYTES: u64 = 1 << 16;
-/// Deepest nesting of a header. Real ones are a few levels deep, and npyz takes stack for each.
-const MAX_DEPTH: usize = 16;
-
 /// Reads a file whose header passes the check.
 ///
-/// npyz understands the text of the header. The bytes before it are looked at here: npyz would allocate as much as they
-/// announce, and takes no text in Latin-1, which numpy writes for names with accents. Fields with titles are refused.
+/// npyz understands the text of the header. The bytes before it are looked at here: npyz would allocate as much as they announce.
 pub fn read<T>(path: &Path, check: impl Fn(&NpyHeader) -> Result<T>) -> Result<(Array, T)> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
@@ -323,118 +301,6 @@ pub fn read<T>(path: &Path, check: impl Fn(&NpyHeader) -> Result<T>) -> Result<(
     let ends = file.fill_buf()?.is_empty();
     ensure!(ends, "the file goes on after the {count} rows that its header names, allowed is one array in a file");
     Ok((Array { bytes, start, row_bytes: usize::try_from(row_bytes)?, ..Array::default() }, checked))
-}
-
-/// Understands the text of a header, which is UTF-8 from version 3 on.
-fn parse(text: &[u8], version: u8) -> Result<NpyHeader> {
-    let mut depth = 0usize;
-    for byte in text {
-        match byte {
-            b'[' | b'(' | b'{' => depth += 1,
-            b']' | b')' | b'}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        ensure!(depth <= MAX_DEPTH, "the header is nested deeper than {MAX_DEPTH} levels");
-    }
-    let text = match version {
-        3 => String::from_utf8_lossy(text).into_owned(),
-        _ => text.iter().map(|byte| char::from(*byte)).collect(),
-    };
-    let spelled = respelled(text.trim(), version);
-    let length = (spelled.len() as u32).to_le_bytes();
-    let header = [&b"\x93NUMPY\x03\x00"[..], &length, spelled.as_bytes()].concat();
-    NpyHeader::from_reader(&header[..]).map_err(|error| {
-        let error = error.to_string();
-        let lines: Vec<&str> = error.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        anyhow!("the header {} cannot be understood: {}", shown(text.trim()), lines.join(" "))
-    })
-}
-
-/// The text with dtypes as npyz spells them, and up to version 2 without the `L` that Python 2 writes after numbers.
-fn respelled(text: &str, version: u8) -> String {
-    let is_long = |at: usize| version < 3 && at > 0 && text.as_bytes()[at - 1].is_ascii_digit();
-    let kept = text.char_indices().filter(|(at, char)| *char != 'L' || !is_long(*at));
-    let text: String = kept.map(|(_, char)| char).collect();
-    // Nothing between two texts in quotes looks like a dtype, and the first text in a tuple is a field's name.
-    let (mut respelled, mut before) = (String::new(), "");
-    for part in text.split_inclusive(['\'', '"']) {
-        let (content, quote) = part.split_at(part.trim_end_matches(['\'', '"']).len());
-        let is_name = before.trim_end().ends_with(['(', '[']);
-        respelled += &if is_name { content.into() } else { dtype(content) };
-        respelled += quote;
-        before = content;
-    }
-    respelled
-}
-
-/// Other names of dtypes in numpy, each with its code. Those whose size depends on the machine are left out.
-const NAMES: &str = "bool b1,? b1,int8 i1,b i1,uint8 u1,B u1,int16 i2,h i2,uint16 u2,H u2,int32 i4,i i4,uint32 u4,I u4,\
-                     int64 i8,q i8,uint64 u8,Q u8,float16 f2,half f2,e f2,float32 f4,single f4,f f4,float64 f8,\
-                     double f8,float f8,d f8";
-
-/// A dtype as npyz spells it: `<f4` for `=f4`, `|f4`, `f4` and `float32`, and `|u1` for `<u1`. Other texts stay.
-fn dtype(text: &str) -> String {
-    let code = text.strip_prefix(['<', '>', '=', '|']).unwrap_or(text);
-    // Only a name of one letter may have an order of bytes before it.
-    let same = |name: &str| name == if name.len() > 1 { text } else { code };
-    let named = NAMES.split(',').filter_map(|pair| pair.split_once(' ')).find(|(name, _)| same(name));
-    let code = named.map_or(code, |(_, code)| code).replace("datetime64", "M8").replace("timedelta64", "m8");
-    let is_digit = |char: char| char.is_ascii_digit();
-    let order = match code.split_at_checked(1) {
-        Some((kind, size)) if !"biufcmMSaUV".contains(kind) || !size.starts_with(is_digit) => return text.into(),
-        Some(("S" | "a" | "V", _) | ("b" | "i" | "u", "1")) => "|",
-        Some(_) if text.starts_with('>') => ">",
-        Some(_) => "<",
-        None => return text.into(),
-    };
-    // npyz knows neither the numbers of units, as in `<M8[25us]`, nor times without a unit.
-    let code = match code.split_once('[') {
-        Some((code, unit)) => format!("{code}[{}", unit.trim_start_matches(is_digit)),
-        None if code == "M8" || code == "m8" => code + "[s]",
-        None => code,
-    };
-    order.to_string() + &code
-}
-
-/// Puts a lower number of rows into a header, which keeps its length: blanks take the place of digits.
-fn recount(header: &mut [u8], rows: usize) -> Result<()> {
-    let place = first_length(header).context("the header has no shape")?;
-    let digits = rows.to_string();
-    ensure!(digits.len() <= place.len(), "the header has no room for {rows} rows");
-    let (number, blanks) = header[place].split_at_mut(digits.len());
-    number.copy_from_slice(digits.as_bytes());
-    blanks.fill(b' ');
-    Ok(())
-}
-
-/// Where a header has the first length of its shape, with the `L` of Python 2.
-fn first_length(header: &[u8]) -> Option<Range<usize>> {
-    let find = |from: usize, is_it: &dyn Fn(u8) -> bool| {
-        Some(from + header.get(from..)?.iter().position(|byte| is_it(*byte))?)
-    };
-    let (mut at, mut depth) = (find(0, &|byte| byte == b'{')?, 0);
-    while let Some(&byte) = header.get(at) {
-        match byte {
-            b'{' | b'(' | b'[' => depth += 1,
-            b'}' | b')' | b']' => depth -= 1,
-            quote @ (b'\'' | b'"') => {
-                let start = at + 1;
-                at = start;
-                while *header.get(at)? != quote {
-                    at += if header[at] == b'\\' { 2 } else { 1 };
-                }
-                let next = find(at + 1, &|byte| !byte.is_ascii_whitespace())?;
-                if depth == 1 && &header[start..at] == b"shape" && header[next] == b':' {
-                    let first = find(next, &|byte| byte.is_ascii_digit())?;
-                    let end = find(first, &|byte| !byte.is_ascii_digit())?;
-                    return Some(first..if header[end] == b'L' { end + 1 } else { end });
-                }
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    None
 }
 
 /// Appends so many bytes of a file, or as many as there are. A header is not trusted with an allocation: memory grows

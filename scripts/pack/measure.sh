@@ -88,9 +88,10 @@ large_log2=$((max_log2 > 18 + parity ? 18 + parity : max_log2))
 memory_mib=$(awk '$1 == "MemAvailable:" { print int($2 / 2048) }' /proc/meminfo)
 
 # Steps and their shares of the time; what one does not need goes to those after it.
-suites=(conformance matrix fallback recording segments splits top records)
-steps=("${suites[@]/#/test-}" cub cub-segments small sizes features methods patterns segments top records few lost tune tuned)
-shares=(10 6 3 4 5 5 4 3 12 8 3 12 18 5 6 12 6 4 3 6 8 5)
+suites=(conformance matrix fallback recording segments splits top records inspected)
+steps=("${suites[@]/#/test-}" cub cub-segments small sizes features methods patterns segments top records few visitors lost tune
+    tuned)
+shares=(10 6 3 4 5 5 4 3 1 12 8 3 12 18 5 6 12 6 4 3 2 6 8 5)
 # Seconds since the start; the summary takes a moment too.
 deadline=$((minutes * 60 - 5))
 current='' started=0
@@ -249,6 +250,20 @@ run_lost() {
     run_bench --suite lost --max-log2 "$middle_log2"
 }
 
+# Each part of a sort that a visitor may take, beside a buffer in its place.
+run_visitors() {
+    begin || return 0
+    if [[ ! -x $here/examples/visitors ]]; then
+        end skipped "this bundle has no visitors"
+        return
+    fi
+    # shellcheck disable=SC2016
+    attempt bash -c 'for part in keys pairs output; do echo "# $part"; "$1" --replaces "$part" --count "$2" || exit; done' \
+        visitors "$here/examples/visitors" $((1 << problem_log2))
+    [[ $state != failed ]] || failed=$((failed + 1))
+    end "$state" "$note"
+}
+
 run_tuner() {
     begin || return 0
     if [[ ! -x $here/examples/tune ]]; then
@@ -271,6 +286,10 @@ run_tuned() {
 
 summarize() {
     "$here/examples/bench" --summarize "$out" || die "the summary could not be written"
+    if grep -q '^ratio' "$logs/visitors.log" 2>/dev/null; then
+        printf '\n## Visitors over buffers\n\n```text\n%s\n```\n' \
+            "$(grep -E '^(#|elements|algorithm|all|ratio)' "$logs/visitors.log")" >>"$out/summary.md"
+    fi
     printf '\n%s\n' "$(<"$out/summary.md")"
 }
 
@@ -320,6 +339,7 @@ for suite in segments top records; do
     run_problems
 done
 begin && run_bench --suite few
+run_visitors
 run_lost
 run_tuner
 run_tuned

@@ -223,6 +223,42 @@ fn fields_come_in_the_order_of_numpy() {
     }
 }
 
+/// Names with an `L` behind a digit, quotes, commas, a leading minus and backslashes, as numpy writes them; and titles, which are no names.
+/// Each field is named alone, and its column decides.
+#[test]
+fn names_are_read_as_numpy_reads_them() {
+    let dir = Dir::new("fields-names");
+    let cases: [(&str, &[(&str, &str)]); 5] = [
+        ("[('x1L', '<i4'), ('x1', '<i4')]", &[("x1L", "x1L"), ("x1", "x1")]),
+        ("[(\"X'd\", '<i4'), (\"X'q\", '<i4')]", &[("X'd", "X'd"), ("\"X'q\"", "X'q")]),
+        ("[('a,b', '<i4'), ('-c', '<i4')]", &[("\"a,b\"", "a,b"), ("\"-c\"", "-c")]),
+        (
+            r#"[('say "f"', '<i4'), ('back\\slash', '<i4')]"#,
+            &[("\"say \"\"f\"\"\"", "say \"f\""), ("back\\slash", "back\\slash")],
+        ),
+        ("[(('Distance in m, i4', 'dist'), '<i4'), ('f4', '<i4')]", &[("dist", "dist"), ("f4", "f4")]),
+    ];
+    let mut random = fastrand::Rng::with_seed(5);
+    let rows: Vec<[i32; 2]> = (0..500).map(|_| [random.i32(-9..9), random.i32(-9..9)]).collect();
+    for (descr, names) in cases {
+        // Python 2 wrote an L, which is no part of a literal of Python 3.
+        for count in ["500", "500L"] {
+            let text = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({count},), }}");
+            let input = dir.write_with_header("named.npy", 1, text.as_bytes(), bytemuck::cast_slice(&rows));
+            for (column, (by, name)) in names.iter().enumerate() {
+                for (minus, descends) in [("", false), ("-", true)] {
+                    let by = format!("--by={minus}{by}");
+                    sort(&["--keys", &input, &by, "--verify", "--argsort", &dir.path("order.npy")]);
+                    let mut order: Vec<u32> = (0..500).collect();
+                    order.sort_by_key(|row| rows[*row as usize][column] * if descends { -1 } else { 1 });
+                    assert!(dir.read_indices("order.npy") == order, "{descr} {by}, which is field {name}");
+                    dir.remove("order.npy");
+                }
+            }
+        }
+    }
+}
+
 /// Segments and rows are sorted each by itself, and records in none of them stay.
 #[test]
 fn records_of_parts_are_sorted_by_their_fields() {
