@@ -87,7 +87,7 @@ impl By {
         let check = |header: &NpyHeader| {
             item_bytes(header)?;
             let (fields, shape) = (self.find(&header.dtype())?, header.shape());
-            ensure!(shape.len() == 1, "shape is {shape:?}, allowed is [N]");
+            ensure!(shape.len() == 1, "shape is {shape:?}, allowed is [N], as array.ravel() has it");
             Ok(fields)
         };
         read(path, check).with_context(|| format!("--keys {} --by {self}", path.display()))

@@ -120,19 +120,19 @@ fn dtype(text: &str) -> String {
     order.to_string() + &code
 }
 
-/// Puts a lower number of rows into a header, which keeps its length: blanks take the place of digits.
-pub fn recount(header: &mut [u8], rows: usize) -> Result<()> {
-    let place = first_length(header).context("the header has no shape")?;
-    let digits = rows.to_string();
-    ensure!(digits.len() <= place.len(), "the header has no room for {rows} rows");
+/// Puts a lower length into the shape of a header, which keeps its size: blanks take the place of digits.
+pub fn recount(header: &mut [u8], axis: usize, length: usize) -> Result<()> {
+    let place = length_of(header, axis).context("the header has no shape")?;
+    let digits = length.to_string();
+    ensure!(digits.len() <= place.len(), "the header has no room for a length of {length}");
     let (number, blanks) = header[place].split_at_mut(digits.len());
     number.copy_from_slice(digits.as_bytes());
     blanks.fill(b' ');
     Ok(())
 }
 
-/// Where a header has the first length of its shape, with the `L` of Python 2.
-fn first_length(header: &[u8]) -> Option<Range<usize>> {
+/// Where a header has a length of its shape, with the `L` of Python 2.
+fn length_of(header: &[u8], axis: usize) -> Option<Range<usize>> {
     let find = |from: usize, is_it: &dyn Fn(u8) -> bool| {
         Some(from + header.get(from..)?.iter().position(|byte| is_it(*byte))?)
     };
@@ -149,8 +149,11 @@ fn first_length(header: &[u8]) -> Option<Range<usize>> {
                 }
                 let next = find(at + 1, &|byte| !byte.is_ascii_whitespace())?;
                 if depth == 1 && &header[start..at] == b"shape" && header[next] == b':' {
-                    let first = find(next, &|byte| byte.is_ascii_digit())?;
-                    let end = find(first, &|byte| !byte.is_ascii_digit())?;
+                    let (mut first, mut end) = (next, next);
+                    for _ in 0..=axis {
+                        first = find(end, &|byte| byte.is_ascii_digit())?;
+                        end = find(first, &|byte| !byte.is_ascii_digit())?;
+                    }
                     return Some(first..if header[end] == b'L' { end + 1 } else { end });
                 }
             }

@@ -25,6 +25,8 @@ pub struct Job {
     pub values: Option<Array>,
     /// What is sorted by itself.
     parts: Parts,
+    /// The shape of the keys: of rows, each of which is sorted by itself, if it has more than one dimension.
+    shape: Vec<u64>,
     pub how: How,
     /// Seed that the arrays were generated with.
     pub seed: Option<u64>,
@@ -72,7 +74,13 @@ pub struct Sorted {
 
 impl Job {
     /// Keys with values to follow them, if there are any.
-    pub fn new(keys: Array, what: What, values: Option<Array>, parts: Parts, how: How) -> Result<Job> {
+    pub fn new(
+        (keys, shape): (Array, Vec<u64>),
+        what: What,
+        values: Option<Array>,
+        parts: Parts,
+        how: How,
+    ) -> Result<Job> {
         if let Some(values) = &values {
             let (given, needed) = (values.count(), keys.count());
             ensure!(given == needed, "--values has {given} rows, needed are {needed}, one for each key");
@@ -83,7 +91,7 @@ impl Job {
             What::Numbers(key) => as_numpy_sorts(&keys, *key),
             What::Records(fields, _) => fields::stand_in(&keys, fields),
         };
-        Ok(Job { keys, what, stand_in, values, parts, how, seed: None })
+        Ok(Job { keys, what, stand_in, values, parts, shape, how, seed: None })
     }
 
     /// Whether anything sorts generated keys of this type in this way, which is known before there are any.
@@ -119,7 +127,8 @@ impl Job {
         let keys = Array::random(key.size_bytes() as usize, count, &mut fastrand::Rng::with_seed(seed));
         let values = with_values.then(|| Array::words(0..count));
         let what = What::Numbers(key);
-        Job { keys, what, stand_in: None, values, parts: Parts::Whole, how, seed: Some(seed) }
+        let shape = vec![count.into()];
+        Job { keys, what, stand_in: None, values, parts: Parts::Whole, shape, how, seed: Some(seed) }
     }
 
     /// Whether anything sorts this, which is known before a device is.
@@ -236,7 +245,7 @@ impl Job {
             None => read_values(values.blank()),
         };
         let values = self.values.as_ref().map(sorted).transpose()?;
-        let indices = indices.filter(|_| self.how.indices);
+        let indices = indices.filter(|_| self.how.indices).map(|indices| self.told(indices.to_words()));
         let (algorithm, passes) = (prepared.algorithm(count), prepared.passes()?);
         Ok(Sorted { keys, values, indices, algorithm, passes, steps: medians(&runs), walls })
     }
@@ -286,6 +295,18 @@ impl Job {
         Ok(Array::words(wanted.copied().collect::<Vec<u32>>().into_iter()))
     }
 
+    /// A permutation as it is written: of rows that are those of the shape, it counts from the begin of the row, and has their shape.
+    fn told(&self, indices: impl ExactSizeIterator<Item = u32>) -> Array {
+        let [before @ .., length] = &self.shape[..] else { return Array::words(indices) };
+        if before.is_empty() {
+            return Array::words(indices);
+        }
+        let rows: u64 = before.iter().product();
+        let wanted = (indices.len() as u64).checked_div(rows).unwrap_or(*length);
+        let shape = [before, &[wanted]].concat();
+        Array::words_in(indices.map(|index| index % *length as u32), &shape)
+    }
+
     /// Compares a result with a stable sort on the CPU, byte by byte; or the elements of each run of equal keys, where these
     /// may come in any order.
     pub fn verify(&self, sorted: &Sorted) -> Result<()> {
@@ -310,10 +331,7 @@ impl Job {
         if let (Some(given), Some(values)) = (&self.values, &sorted.values) {
             compare("value", values, &given.gather(reference.iter().copied())?)?;
         }
-        sorted
-            .indices
-            .as_ref()
-            .map_or(Ok(()), |indices| compare("index", indices, &Array::words(reference.into_iter())))
+        sorted.indices.as_ref().map_or(Ok(()), |indices| compare("index", indices, &self.told(reference.into_iter())))
     }
 
     /// A number for the key at an index. Numbers ascend in the order of the sort.
@@ -347,7 +365,7 @@ impl Job {
             let row = |(wanted, own): (&Option<&Array>, Option<&Array>)| match (wanted, own) {
                 (None, _) => Vec::new(),
                 (Some(_), Some(own)) => own.row(index).to_vec(),
-                (Some(_), None) => index.to_le_bytes().to_vec(),
+                (Some(_), None) => self.told(std::iter::once(index)).rows().to_vec(),
             };
             wanted.iter().zip(own).flat_map(row).collect()
         };

@@ -103,6 +103,8 @@ Keys in no segment stay where they are. --rows takes the rows of a flat array: a
 With both, --argsort counts from the first key of all. With --top the results of all segments
 come one after the other: K rows of each, or as many as it has. K is at most a block of the device,
 some 500 or more; segments may have any length.
+Keys of several dimensions are sorted in rows along the last one, as by numpy: outputs have their
+shape, and --argsort counts from the row.
 --bits counts from the lowest bit of the key. Signed and float keys are first made unsigned numbers
 that sort like them, in which the sign is the highest bit and is set for positive keys. NaT is the
 least time then, and floats are in IEEE 754 total order: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN.
@@ -224,21 +226,37 @@ impl Args {
             Job::check_generated(self.key_type(), !self.keys_only, &self.how())?;
             return Ok(None);
         };
-        let (keys, what) = common::during("reading keys", || match &self.by {
-            None => Array::read_keys(keys, self.key_type).map(|(keys, key)| (keys, What::Numbers(key))),
-            Some(by) => by.read(keys).map(|(records, fields)| (records, What::Records(fields, by.clone()))),
+        let (keys, what, shape) = common::during("reading keys", || match &self.by {
+            None => Array::read_keys(keys, self.key_type).map(|(keys, key, shape)| (keys, What::Numbers(key), shape)),
+            Some(by) => by.read(keys).map(|(records, fields)| {
+                let shape = vec![records.count() as u64];
+                (records, What::Records(fields, by.clone()), shape)
+            }),
         })?;
         // A permutation is sorted in place of values, which then follow it on the host.
         let gathers = self.argsort.is_some() || self.top.is_some() || self.by.is_some();
         let most = if gathers { LARGEST_GATHERED } else { ValueType::MAX_BYTES };
-        let read = |path| common::during("reading values", || Array::read_values(path, most.into()));
+        let read = |path| common::during("reading values", || Array::read_values(path, most.into(), &shape));
         let values = self.values.as_deref().map(read).transpose()?;
+        let flags = [
+            ("--segments", self.segments.is_some()),
+            ("--rows", self.rows.is_some()),
+            ("--unstable", self.unstable),
+            ("--algorithm", self.common.algorithm.is_some()),
+        ];
+        if let Some((flag, _)) = flags.iter().find(|(_, given)| *given && shape.len() > 1) {
+            bail!(
+                "{flag} is given with keys of shape {shape:?}, whose rows are sorted each by itself; allowed with it is shape [N], \
+                 as array.ravel() has it"
+            );
+        }
         let parts = match (&self.segments, self.rows) {
+            (None, None) if shape.len() > 1 => Parts::Rows(shape[shape.len() - 1] as u32),
             (Some(path), _) => common::during("reading segments", || Parts::read(path, keys.count()))?,
             (None, Some(stride)) => Parts::rows(stride, keys.count())?,
             (None, None) => Parts::Whole,
         };
-        let job = Job::new(keys, what, values, parts, self.how())?;
+        let job = Job::new((keys, shape), what, values, parts, self.how())?;
         match &self.by {
             None => job.check()?,
             Some(by) => job.check().with_context(|| format!("--by {by}"))?,

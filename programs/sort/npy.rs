@@ -21,24 +21,39 @@ pub struct Array {
     /// Where the rows begin.
     start: usize,
     row_bytes: usize,
+    /// The dimension of the file's shape that gathering shortens, and its length where it is not the first one.
+    axis: (usize, usize),
     /// Bytes of a number of which the file has the highest byte first.
     swapped: Option<usize>,
     are_times: bool,
 }
 
 impl Array {
-    /// Reads keys: those of the type that their dtype names, or of the one that is asked for.
-    pub fn read_keys(path: &Path, asked: Option<KeyType>) -> Result<(Array, KeyType)> {
-        let check = |header: &NpyHeader| key_type(header, asked);
-        let (mut array, (key, code)) = read(path, check).with_context(|| format!("--keys {}", path.display()))?;
+    /// Reads keys: those of the type that their dtype names, or of the one that is asked for; and their shape. Each key is a row here,
+    /// whatever the shape is.
+    pub fn read_keys(path: &Path, asked: Option<KeyType>) -> Result<(Array, KeyType, Vec<u64>)> {
+        let check = |header: &NpyHeader| {
+            let (key, code) = key_type(header, asked)?;
+            let halves = key.size_bytes() != item_bytes(header)?;
+            let shape = if halves { header.shape()[..1].to_vec() } else { header.shape().to_vec() };
+            Ok((key, code, shape))
+        };
+        let (mut array, (key, code, shape)) =
+            read(path, check).with_context(|| format!("--keys {}", path.display()))?;
+        array.divide(&shape);
         array.understand(&code);
-        Ok((array, key))
+        Ok((array, key, shape))
     }
 
-    /// Reads values: rows of any kind, of up to so many bytes.
-    pub fn read_values(path: &Path, most: u64) -> Result<Array> {
+    /// Reads values for keys of this shape: rows of any kind, of up to so many bytes.
+    pub fn read_values(path: &Path, most: u64, keys: &[u64]) -> Result<Array> {
         let check = |header: &NpyHeader| {
-            let (bytes, item, shape) = (row_bytes(header)?, shown_dtype(&header.dtype()), header.shape());
+            let (item, shape) = (shown_dtype(&header.dtype()), header.shape());
+            ensure!(
+                keys.len() == 1 || shape.starts_with(keys),
+                "shape is {shape:?}, allowed is one that begins with that of the keys, {keys:?}"
+            );
+            let bytes = bytes_behind(header, keys.len())?;
             let allowed = [1, 2].contains(&bytes) || bytes > 0 && bytes.is_multiple_of(4) && bytes <= most;
             ensure!(
                 allowed,
@@ -46,8 +61,18 @@ impl Array {
             );
             Ok(())
         };
-        let (array, ()) = read(path, check).with_context(|| format!("--values {}", path.display()))?;
+        let (mut array, ()) = read(path, check).with_context(|| format!("--values {}", path.display()))?;
+        array.divide(keys);
         Ok(array)
+    }
+
+    /// Makes rows of the elements of a shape, of which the file may have more dimensions.
+    fn divide(&mut self, shape: &[u64]) {
+        if let [_, between @ .., length] = shape {
+            let rows: u64 = between.iter().chain([length]).product();
+            self.row_bytes /= (rows as usize).max(1);
+            self.axis = (shape.len() - 1, *length as usize);
+        }
     }
 
     /// Reads offsets: integers of any size.
@@ -104,9 +129,15 @@ impl Array {
 
     /// An array without a file: words of 32 bits.
     pub fn words(words: impl ExactSizeIterator<Item = u32>) -> Array {
+        let shape = [words.len() as u64];
+        Array::words_in(words, &shape)
+    }
+
+    /// The same in a shape of so many.
+    pub fn words_in(words: impl Iterator<Item = u32>, shape: &[u64]) -> Array {
         let dtype = DType::new_scalar("<u4".parse().expect("this is a dtype"));
         let mut bytes = Vec::new();
-        let options = npyz::WriteOptions::<u32>::new().dtype(dtype).shape(&[words.len() as u64]);
+        let options = npyz::WriteOptions::<u32>::new().dtype(dtype).shape(shape);
         drop(options.writer(&mut bytes).begin_nd().expect("memory takes a header"));
         let start = bytes.len();
         bytes.extend(words.flat_map(u32::to_le_bytes));
@@ -133,7 +164,8 @@ impl Array {
         let mut bytes = Vec::with_capacity(self.start + rows * self.row_bytes);
         bytes.extend_from_slice(&self.bytes[..self.start]);
         if rows < len && self.start > 0 {
-            recount(&mut bytes, rows)?;
+            let (axis, length) = self.axis;
+            recount(&mut bytes, axis, if axis == 0 { rows } else { rows * length / len })?;
         }
         for index in indices {
             ensure!((index as usize) < len, "the sort gave index {index}, allowed are those below {len}");
@@ -211,7 +243,12 @@ pub fn item_bytes(header: &NpyHeader) -> Result<u64> {
 
 /// Bytes of a row, which is all that the first index selects.
 fn row_bytes(header: &NpyHeader) -> Result<u64> {
-    let lengths = header.shape().get(1..).unwrap_or_default();
+    bytes_behind(header, 1)
+}
+
+/// Bytes that so many indices select.
+fn bytes_behind(header: &NpyHeader, indices: usize) -> Result<u64> {
+    let lengths = header.shape().get(indices..).unwrap_or_default();
     let bytes = lengths.iter().try_fold(item_bytes(header)?, |bytes, length| bytes.checked_mul(*length));
     bytes.with_context(|| format!("shape is {:?}, whose rows are larger than any file", header.shape()))
 }
@@ -252,10 +289,16 @@ fn key_type(header: &NpyHeader, asked: Option<KeyType>) -> Result<(KeyType, Type
     let (given, needed) = (item_bytes(header)?, key.size_bytes());
     let halves = key.bits() == 128 && shape.len() == 2 && shape[1] == 2 && given == 8;
     ensure!(
-        halves || shape.len() == 1 && given == needed,
-        "items are {given} bytes (dtype {dtype}) in shape {shape:?}, allowed for {key} is shape [N] of {needed} bytes each, and \
-         with --key-type u128 or i128 also shape [N, 2] of 8 bytes each, the lower half first"
+        halves || given == needed,
+        "items are {given} bytes (dtype {dtype}) in shape {shape:?}, allowed for {key} are {needed} bytes each, and with --key-type \
+         u128 or i128 also shape [N, 2] of 8 bytes each, the lower half first"
     );
+    ensure!(
+        halves || shape[1..].iter().all(|length| *length > 0),
+        "shape is {shape:?}, whose rows have 0 keys, allowed are 1 or more"
+    );
+    let keys = shape.iter().fold(1u64, |keys, length| keys.saturating_mul(*length));
+    ensure!(halves || keys <= MAX_COUNT.into(), "shape is {shape:?}, allowed are at most {MAX_COUNT} keys");
     Ok((key, code))
 }
 

@@ -17,7 +17,7 @@ use crate::fuzz;
 /// Seconds of mutations unless the variable says otherwise.
 const SECONDS: u64 = 2;
 /// Descriptions of a type, and number of rows.
-const CORPUS: [(&str, &str, u8, usize); 10] = [
+const CORPUS: [(&str, &str, u8, usize); 12] = [
     ("'<f4'", "(12,)", 1, 48),
     ("'|u1'", "(48L,)", 1, 48),
     ("'>i8'", "(6,)", 2, 48),
@@ -25,6 +25,8 @@ const CORPUS: [(&str, &str, u8, usize); 10] = [
     ("'float16'", "(24,)", 1, 48),
     ("'?'", "(48,)", 3, 48),
     ("'<u8'", "(3, 2)", 1, 48),
+    ("'<u2'", "(2, 3L, 4)", 1, 48),
+    ("[(('a title', 'a'), '<u2'), ('b', '<u2')]", "(12,)", 1, 48),
     ("[('a', '<u2'), ('b\\'', '=f4', (2, 2)), (\"c\", [('d', '>U1')])]", "(2,)", 1, 44),
     ("[('a', '>f2'), ('', '|V2'), ('b', '<M8[s]'), ('c', '|i1')]", "(4,)", 1, 52),
     ("'<f4'", "(0,)", 1, 0),
@@ -88,9 +90,10 @@ fn mutate(rng: &mut Rng, bytes: &mut Vec<u8>) {
 /// file.
 fn check(path: &Path, bytes: &[u8], asked: Option<KeyType>) -> Result<bool, String> {
     let read = || -> anyhow::Result<[Array; 2]> {
-        let (keys, key) = Array::read_keys(path, asked)?;
+        let (keys, key, shape) = Array::read_keys(path, asked)?;
         assert_eq!(keys.row_bytes() as u64, key.size_bytes());
-        Ok([keys, Array::read_values(path, ValueType::MAX_BYTES.into())?])
+        assert_eq!(keys.count() as u64, shape.iter().product::<u64>());
+        Ok([keys, Array::read_values(path, ValueType::MAX_BYTES.into(), &shape[..1])?])
     };
     let by_fields = || -> anyhow::Result<()> {
         let (records, fields) = "a,-b".parse::<By>()?.read(path)?;
@@ -113,7 +116,7 @@ fn check(path: &Path, bytes: &[u8], asked: Option<KeyType>) -> Result<bool, Stri
             let part = values.gather(0..wanted).map_err(|error| error.to_string())?;
             let rows = part.rows().to_vec();
             fs::write(path, part.into_file()).map_err(|error| error.to_string())?;
-            let again = Array::read_values(path, most).map_err(|error| format!("half of its rows: {error:#}"))?;
+            let again = Array::read_values(path, most, &[0]).map_err(|error| format!("half of its rows: {error:#}"))?;
             match again.rows() == rows && [keys, values].into_iter().all(|array| array.into_file() == bytes) {
                 true => Ok(true),
                 false => Err("an array is not what the file has".into()),

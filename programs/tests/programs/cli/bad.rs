@@ -26,6 +26,8 @@ fn bad_keys_are_named() {
     let dir = Dir::new("bad-keys");
     let write = |name: &str, descr: &str, shape: &[u64], bytes: usize| dir.write(name, descr, shape, &vec![0; bytes]);
     let matrix = write("matrix.npy", "'<u4'", &[2, 2], 16);
+    let empty_rows = write("empty-rows.npy", "'<u4'", &[2, 0], 0);
+    let wide = write("wide.npy", "'|u1'", &[65_536, 65_536], 9);
     let halves = write("halves.npy", "'<u8'", &[2, 2], 32);
     let thirds = write("thirds.npy", "'<u8'", &[2, 3], 48);
     let scalar = write("scalar.npy", "'<u4'", &[], 4);
@@ -54,8 +56,13 @@ fn bad_keys_are_named() {
             (keys(&text), vec!["--keys", "text.npy", "not an .npy file"]),
             (keys(&empty), vec!["--keys", "empty.npy", "not an .npy file"]),
             (keys(&directory), vec!["--keys", "directory"]),
-            (keys(&matrix), vec!["matrix.npy", "[2, 2]", "shape [N]"]),
-            (keys(&halves), vec!["halves.npy", "[2, 2]", "--key-type u128"]),
+            (keys(&empty_rows), vec!["empty-rows.npy", "[2, 0]", "0 keys"]),
+            (keys(&wide), vec!["wide.npy", "[65536, 65536]", "4294967295 keys"]),
+            (of("f32", &halves), vec!["halves.npy", "[2, 2]", "8 bytes", "f32", "4 bytes"]),
+            ([keys(&matrix), vec!["--rows", "2"]].concat(), vec!["--rows", "[2, 2]", "ravel()"]),
+            ([keys(&matrix), vec!["--segments", &words]].concat(), vec!["--segments", "[2, 2]", "ravel()"]),
+            ([keys(&matrix), vec!["--unstable"]].concat(), vec!["--unstable", "[2, 2]", "[N]"]),
+            (vec!["--keys", &matrix, "--values", &words, "--out-values", &out], vec!["words.npy", "[3]", "[2, 2]"]),
             (keys(&scalar), vec!["scalar.npy", "0 dimensions", "one"]),
             (keys(&complex), vec!["complex.npy", "'<c8'", "bool, integers and floats", "--key-type"]),
             (keys(&longer), vec!["longer.npy", "goes on after the 2 rows", "one array"]),
@@ -68,7 +75,6 @@ fn bad_keys_are_named() {
             (of("bf16", &words), vec!["words.npy", "4 bytes", "bf16", "2 bytes"]),
             (of("u128", &words), vec!["words.npy", "4 bytes", "u128", "16 bytes", "[N, 2]"]),
             (of("i128", &thirds), vec!["thirds.npy", "[2, 3]", "i128", "[N, 2]"]),
-            (of("u64", &halves), vec!["halves.npy", "[2, 2]", "u64", "shape [N]"]),
             (of("u64", &swapped), vec!["swapped.npy", "'>c8'", "little-endian"]),
             (of("u32", &record), vec!["record.npy", "without fields"]),
             (of("u31", &words), vec!["--key-type", "u31", "bf16", "i128"]),
@@ -102,7 +108,7 @@ fn bad_fields_are_named() {
             (by(&table, "wide,-other,depth"), vec!["--by wide,-other,depth", "160 bits", "at most 128"]),
             (by(&table, "depth,"), vec!["--by", "a name is empty"]),
             (by(&table, "-"), vec!["--by", "a name is empty"]),
-            (by(&matrix, "a"), vec!["matrix.npy", "[2, 2]", "[N]"]),
+            (by(&matrix, "a"), vec!["matrix.npy", "[2, 2]", "[N]", "ravel()"]),
             (by(&plain, "a"), vec!["plain.npy", "'<u4'", "no fields"]),
             (by(&objects, "a"), vec!["objects.npy", "objects"]),
             (vec!["--by", "depth"], vec!["--keys"]),

@@ -110,6 +110,42 @@ fn rows_are_sorted_each_by_itself() {
     check("i32", "'<u4'", &rows, 1200, &["--rows", "40", "--repeat", "2"], None);
 }
 
+/// Keys of several dimensions: each row along the last one is sorted by itself, results keep the shape, and the permutation counts from
+/// the row, as numpy's do.
+#[test]
+fn arrays_of_several_dimensions_are_sorted_by_rows() {
+    let dir = Dir::new("parts-of-shapes");
+    for (shape, top, name) in [
+        (vec![6, 40], None, "i32"),
+        (vec![2, 3, 50], Some(7), "f16"),
+        (vec![3, 5], Some(9), "u64"),
+        (vec![0, 4], None, "u8"),
+    ] {
+        let (of, count) = (Type::named(name), shape.iter().product::<u64>() as usize);
+        let (keys, length) = (of.keys(count, 23), shape[shape.len() - 1] as usize);
+        let input = dir.write("keys.npy", of.descr, &shape, &keys);
+        let rows: Vec<u8> = (0..2 * count as u32).flat_map(u16_of).collect();
+        let values = dir.write("values.npy", "'<u2'", &[&shape[..], &[2]].concat(), &rows);
+        let [out_keys, out_values, argsort] = ["k.npy", "v.npy", "a.npy"].map(|name| dir.path(name));
+        let top_text = top.unwrap_or(1).to_string();
+        let more: &[&str] = if top.is_some() { &["--top", &top_text] } else { &["--repeat", "2"] };
+        let inputs = ["--keys", &input, "--values", &values, "--verify"];
+        let outputs = ["--out-keys", &out_keys, "--out-values", &out_values, "--argsort", &argsort];
+        sort(&[&inputs[..], more, &outputs].concat());
+        let parts: Vec<_> = (0..count / length).map(|row| row * length..(row + 1) * length).collect();
+        let order = order_of(of, &keys, false, &parts, top);
+        let wanted = top.unwrap_or(length).min(length) as u64;
+        let kept = [&shape[..shape.len() - 1], &[wanted]].concat();
+        let open = |file: &str| npyz::NpyFile::new(std::fs::File::open(dir.path(file)).unwrap()).unwrap();
+        let indices: Vec<u32> = order.iter().map(|index| index % length as u32).collect();
+        assert_eq!(open("a.npy").shape(), kept, "{shape:?}");
+        assert!(open("a.npy").into_vec::<u32>().unwrap() == indices, "{shape:?}: the permutation of each row");
+        assert_eq!((open("k.npy").shape(), open("v.npy").shape()), (&kept[..], &[&kept[..], &[2]].concat()[..]));
+        assert!(dir.read("k.npy").1 == gather(&keys, of.bytes, &order), "{shape:?}: keys");
+        assert!(dir.read("v.npy").1 == gather(&rows, 4, &order), "{shape:?}: values");
+    }
+}
+
 #[test]
 fn the_first_keys_are_found() {
     let (parts, count) = drawn(5);
