@@ -5,8 +5,7 @@ use std::path::Path;
 use anyhow::{Result, bail, ensure};
 
 /// Formats that people have and that are not read, with what to do.
-const OTHERS: [(&[u8], &str); 5] = [
-    (b"NGSP", ".spz of version 4 or later, and 1 to 3 are read; splat-transform makes .ply of it"),
+const OTHERS: [(&[u8], &str); 4] = [
     (b"PK\x03\x04", "a ZIP archive, as .sog is; splat-transform or superspl.at/convert makes .ply of that"),
     (b"\x00\x01\x00\x00", ".ksplat; splat-transform or superspl.at/convert makes .ply of it"),
     (b"glTF", "glTF; export .ply from the program that made it"),

@@ -1,5 +1,6 @@
 //! Scenes of Gaussian splats: from files, or made up.
 
+mod axes;
 mod compressed;
 mod format;
 mod gaussian;
@@ -42,7 +43,7 @@ pub fn read(name: &Path, mut file: impl BufRead, given: u64, most: u64) -> Resul
             true => compressed::read(&header, &mut body, &mut scene)?,
             false => ply::read(&header, &mut body, &mut scene)?,
         }
-    } else if start.starts_with(spz::GZIP) {
+    } else if start.starts_with(spz::GZIP) || start.starts_with(spz::MARK) {
         spz::read(file, given, most, &mut scene)?;
     } else {
         format::check_splat(name, start)?;

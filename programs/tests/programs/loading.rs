@@ -350,8 +350,12 @@ fn damaged_spz_is_refused() {
         content[place] = byte;
         made::gzip(&content)
     };
-    is_refused("scene.spz", &with(4, 4), &["version", "4", "1 to 3"]);
-    is_refused("scene.spz", &with(4, 0), &["version", "0", "1 to 3"]);
+    is_refused("scene.spz", &with(4, 4), &["version", "within gzip", "4", "1 to 3"]);
+    is_refused("scene.spz", &with(4, 0), &["version", "0", "1 to 4"]);
+    is_refused("scene.spz", &with(12, 5), &["degree of harmonics is 5", "0 to 4"]);
+    is_refused("scene.spz", &with(12, 4), &["2250 bytes of harmonics, needed are 3600 for 50 splats"]);
+    is_refused("scene.spz", &with(13, 24), &["24 bits behind the point", "at most 23"]);
+    is_refused("scene.spz", &with(8, 49), &["goes on after its 49 splats"]);
     is_refused("scene.spz", &with(0, b'X'), &["gzip", "not .spz", "unpack"]);
     is_refused("scene.spz", &with(11, 255), &["announces 4278190130 splats", "cannot hold"]);
     is_refused("scene.spz", &with(9, 1), &["needed are", "306 splats"]);
@@ -366,8 +370,103 @@ fn damaged_spz_is_refused() {
     let place = damaged.len() - 6;
     damaged[place] ^= 1;
     is_refused("scene.spz", &damaged, &["unpacking"]);
-    let extended = [&content[..], b"an extension"].concat();
-    assert_eq!(whole("scene.spz", &made::gzip(&extended)).splats.len(), 50);
+    // Records of extensions are announced by a flag; those that nobody knows say nothing.
+    let extended = |flags: u8, records: &[u8]| {
+        let mut content = [&content[..], records].concat();
+        content[14] = flags;
+        made::gzip(&content)
+    };
+    let unknown = [&7u32.to_le_bytes()[..], &3u32.to_le_bytes(), b"any"].concat();
+    assert_eq!(whole("scene.spz", &extended(2, &unknown)).splats.len(), 50);
+    is_refused("scene.spz", &extended(0, &unknown), &["goes on after its 50 splats"]);
+    is_refused("scene.spz", &extended(2, &unknown[..10]), &["extension is cut off"]);
+    is_refused("scene.spz", &extended(2, &unknown[..7]), &["extension is cut off"]);
+    is_refused("scene.spz", &extended(2, &made::spz_axes(17)), &["coordinate system has the number 17", "0 to 16"]);
+    // Several members of gzip are one content.
+    let (first, second) = content.split_at(333);
+    let members = [made::gzip(first), made::gzip(second)].concat();
+    assert_eq!(whole("scene.spz", &members).splats, whole("scene.spz", &made::gzip(&content)).splats);
+}
+
+#[test]
+fn spz_of_version_4_is_decoded() {
+    for degree in 0..=4 {
+        let content = made::spz_content(3, 40, degree, 1);
+        let (packed, streams) = (made::gzip(&content), made::spz_streams(&content, 1, &[]));
+        let [one, other] = [whole("3.spz", &packed), whole("4.spz", &streams)];
+        assert_eq!(
+            (one.splats, one.antialiased, one.has_harmonics),
+            (other.splats, other.antialiased, other.has_harmonics)
+        );
+        // A pipe tells nothing of its length.
+        let piped =
+            crate::renderer::scene::read(std::path::Path::new("pipe"), &streams[..], u64::MAX, u64::MAX).unwrap();
+        assert_eq!(piped.splats.len(), 40);
+    }
+    let streams = made::spz_streams(&made::spz_content(3, 50, 3, 0), 0, &[]);
+    let with = |place: usize, byte: u8| {
+        let mut bytes = streams.clone();
+        bytes[place] = byte;
+        bytes
+    };
+    is_refused("4.spz", &with(12, 0), &["6 streams, needed are 5"]);
+    is_refused("4.spz", &with(13, 24), &["24 bits behind the point"]);
+    is_refused("4.spz", &with(15, 7), &["7 streams, needed are 6"]);
+    is_refused("4.spz", &with(16, 31), &["begins at byte 31", "32 to"]);
+    is_refused("4.spz", &with(40, 9), &["stream 0 is announced with 265 bytes, needed are 450"]);
+    is_refused("4.spz", &with(8, 51), &["stream 0", "459"]);
+    is_refused("4.spz", &with(11, 255), &["cannot hold"]);
+    is_refused("4.spz", &[&streams[..], b"more"].concat(), &["goes on after its streams"]);
+    for length in [5, 31, 40, 127, 130, 200, streams.len() - 1] {
+        refused("4.spz", &streams[..length]);
+    }
+    for place in 32 + 96..streams.len() {
+        // Damage is seen, or changes numbers; it ends nothing else.
+        let _ = read("4.spz", &with(place, streams[place] ^ 0x55));
+    }
+}
+
+/// In each of the coordinate systems that .spz can name, a Gaussian has the place and the extent that the directions of its axes say.
+#[test]
+fn axes_of_spz_are_those_that_it_names() {
+    let names = [
+        "LDB", "RDB", "LUB", "RUB", "LDF", "RDF", "LUF", "RUF", "LFD", "RFD", "LFU", "RFU", "LBD", "RBD", "LBU", "RBU",
+    ];
+    let direction = |letter: char| match letter {
+        'R' => Vec3::X,
+        'L' => Vec3::NEG_X,
+        'D' => Vec3::Y,
+        'U' => Vec3::NEG_Y,
+        'F' => Vec3::Z,
+        _ => Vec3::NEG_Z,
+    };
+    let content = made::spz_content(3, 30, 0, 2);
+    let extent = |splat: &Splat| {
+        let axes = glam::Mat3::from_quat(splat.rotation) * glam::Mat3::from_diagonal(splat.scale);
+        axes * axes.transpose()
+    };
+    let of = |number: u32| {
+        let files = [
+            made::gzip(&[&content[..], &made::spz_axes(number)].concat()),
+            made::spz_streams(&content, 2, &made::spz_axes(number)),
+        ];
+        let [one, other] = files.map(|file| whole("scene.spz", &file).splats);
+        assert_eq!(one, other);
+        one
+    };
+    // Right, down and front are the axes here, so nothing changes.
+    let as_given = of(6);
+    for (name, number) in names.into_iter().zip(1..) {
+        let axes: Vec<Vec3> = name.chars().map(direction).collect();
+        let axes = glam::Mat3::from_cols(axes[0], axes[1], axes[2]);
+        for (splat, given) in of(number).iter().zip(&as_given) {
+            assert_eq!(splat.position, axes * given.position, "{name}");
+            let [found, expected] = [extent(splat), axes * extent(given) * axes.transpose()];
+            let most = expected.to_cols_array().into_iter().fold(0f32, |most, part| most.max(part.abs()));
+            assert!(found.abs_diff_eq(expected, 1e-5 * most), "{name}: {found} {expected}");
+        }
+    }
+    assert_eq!(of(0), of(4), "what is not said is RUB");
 }
 
 #[test]
@@ -421,7 +520,8 @@ fn scenes_may_come_through_pipes() {
 fn other_formats_are_named() {
     for name in ["scene.ply", "scene.splat", "scene.spz", "scene.sog"] {
         let with = |start: &[u8]| [start, &[7; 32], &[0; 64]].concat()[..64].to_vec();
-        is_refused(name, &with(b"NGSP\x04\0\0\0"), &[".spz of version 4", "splat-transform"]);
+        is_refused(name, &with(b"NGSP\x05\0\0\0"), &["the version of .spz is 5, allowed are 1 to 4"]);
+        is_refused(name, &with(b"NGSP\x03\0\0\0\0\0\0\0\0\0\0\0"), &["without gzip is 3, allowed is 4"]);
         is_refused(name, &with(b"PK\x03\x04"), &[".sog", "splat-transform"]);
         is_refused(name, &with(b"\0\x01\0\0"), &[".ksplat", "splat-transform"]);
         is_refused(name, &with(b"glTF\x02"), &["glTF", "export .ply"]);
@@ -507,6 +607,14 @@ fn hostile_files_take_neither_memory_nor_time() {
     for count in [1u32, 1 << 20, 900_000, u32::MAX] {
         let content = [b"NGSP\x02\0\0\0".to_vec(), count.to_le_bytes().to_vec(), vec![0; 16 << 20]].concat();
         files.push(("bomb.spz", made::gzip(&content)));
+        let [header, zeros] = [made::spz_content(3, 0, 0, 0)[..16].to_vec(), vec![0; 20 * count.min(900_000) as usize]];
+        let mut streams = made::spz_streams(
+            &[&header[..8], &count.min(900_000).to_le_bytes(), &header[12..], &zeros].concat(),
+            0,
+            &[],
+        );
+        streams[8..12].copy_from_slice(&count.to_le_bytes());
+        files.push(("bomb.spz", streams));
     }
     for (name, bytes) in files {
         let started = Instant::now();
@@ -540,6 +648,7 @@ fn large_files_take_no_more_memory_than_twice_themselves_and_their_scene() {
         [1, 2, 3]
             .map(|version| (format!("{version}.spz"), made::gzip(&made::spz_content(version, count as u32, 3, 0)))),
     );
+    files.push(("4.spz".into(), made::spz_streams(&made::spz_content(3, count as u32, 3, 0), 0, &[])));
     files.push(("web.splat".into(), include_bytes!("corpus/four.splat").repeat(count / 4)));
     for (name, bytes) in files {
         let (scene, most) = most_during(|| whole(&name, &bytes));

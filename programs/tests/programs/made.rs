@@ -155,6 +155,30 @@ pub fn spz_content(version: u32, count: u32, degree: u8, flags: u8) -> Vec<u8> {
     [header.concat(), positions, bytes(1, 100), bytes(3, 120), bytes(3, 80), rotations, harmonics].concat()
 }
 
+/// An .spz file of version 4 with the splats of a content of version 3, and these records of extensions.
+pub fn spz_streams(content: &[u8], flags: u8, extensions: &[u8]) -> Vec<u8> {
+    let (header, mut rest) = content.split_at(16);
+    let count = u32::from_le_bytes(header[8..12].try_into().unwrap()) as usize;
+    let harmonics = [0, 9, 24, 45, 72][usize::from(header[12])];
+    let streams = [9, 1, 3, 3, 4, harmonics].map(|bytes| rest.split_off(..bytes * count).unwrap());
+    let streams: Vec<&[u8]> = streams.into_iter().filter(|stream| !stream.is_empty()).collect();
+    let level = ruzstd::encoding::CompressionLevel::Fastest;
+    let packed: Vec<Vec<u8>> = streams.iter().map(|stream| ruzstd::encoding::compress_to_vec(*stream, level)).collect();
+    let list = 32 + extensions.len() as u32;
+    let mut file =
+        [&b"NGSP\x04\0\0\0"[..], &header[8..14], &[flags, streams.len() as u8], &list.to_le_bytes(), &[0; 12]].concat();
+    file.extend_from_slice(extensions);
+    for (stream, packed) in streams.iter().zip(&packed) {
+        file.extend([packed.len() as u64, stream.len() as u64].iter().flat_map(|length| length.to_le_bytes()));
+    }
+    [file, packed.concat()].concat()
+}
+
+/// A record that says that the axes of an .spz file are those of a number.
+pub fn spz_axes(number: u32) -> Vec<u8> {
+    [0xADBE_0003u32, 4, number].iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
 /// The rotation of an .spz file of version 3, from a quaternion in its axes, w last.
 pub fn spz_rotation(quaternion: [f32; 4]) -> u32 {
     let largest = (0..4).max_by(|a, b| quaternion[*a].abs().total_cmp(&quaternion[*b].abs())).unwrap();

@@ -75,6 +75,9 @@ fn corpus() -> Vec<(String, Vec<u8>)> {
     }
     corpus
         .extend([1, 2, 3].map(|version| (format!("{version}.spz"), made::gzip(&made::spz_content(version, 5, 1, 1)))));
+    let content = made::spz_content(3, 5, 1, 3);
+    corpus.push(("3-axes.spz".into(), made::gzip(&[&content[..], &made::spz_axes(6)].concat())));
+    corpus.push(("4".into(), made::spz_streams(&content, 3, &made::spz_axes(12))));
     corpus
 }
 
