@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Error, Result, bail, ensure};
 use clap::Parser;
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use vksort::{DeviceProfile, Tuning};
 use vksort_programs::common;
 use vksort_programs::common::canvas;
@@ -45,10 +45,10 @@ struct Args {
     seed: u64,
     /// Position of the camera [default: all that can be seen is in the picture]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = point)]
-    eye: Option<Vec3>,
+    eye: Option<DVec3>,
     /// Centre of orbit and picture [default: the middle of what can be seen]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = point)]
-    target: Option<Vec3>,
+    target: Option<DVec3>,
     /// Where up is: x, -y, 0,0,1 or the like [default: as the file says, else -y]
     #[arg(long, value_name = "AXIS", allow_hyphen_values = true, value_parser = axis)]
     up: Option<Vec3>,
@@ -133,9 +133,15 @@ fn splats() -> Result<()> {
 
     let up = args.up.or(scene.up).unwrap_or(camera::UP);
     let suggested = Pose::suggest(args.file_name(), splats, up, args.size);
-    let (eye, target) = (args.eye.unwrap_or(suggested.eye), args.target.unwrap_or(suggested.target));
+    // Points are given as the file has them.
+    let near = |point: Option<DVec3>| point.map(|point| (point - scene.origin).as_vec3());
+    let (eye, target) = (near(args.eye).unwrap_or(suggested.eye), near(args.target).unwrap_or(suggested.target));
     let pose = Pose { eye, target, ..suggested };
     let camera = Camera::new(pose)?;
+    let [eye, target] = match scene.origin {
+        DVec3::ZERO => [eye, target].map(|point| point.to_string()),
+        origin => [eye, target].map(|point| (point.as_dvec3() + origin).to_string()),
+    };
     common::say(format!("camera     eye {eye}, target {target}, up {up}"));
 
     #[cfg(feature = "visitors")]
@@ -271,14 +277,14 @@ fn axis(text: &str) -> Result<Vec3, String> {
         "-z" => Some(Vec3::NEG_Z),
         _ => None,
     };
-    let given = named.or_else(|| point(text).ok());
-    let unit = given.and_then(|axis| Some(axis.as_dvec3().try_normalize()?.as_vec3()));
+    let given = named.map(|axis| axis.as_dvec3()).or_else(|| point(text).ok());
+    let unit = given.and_then(|axis| Some(axis.try_normalize()?.as_vec3()));
     unit.ok_or_else(|| "allowed are x, y, z, -x, -y, -z or three finite numbers x,y,z that are not all zero".into())
 }
 
 /// Parses `x,y,z`.
-fn point(text: &str) -> Result<Vec3, String> {
-    let numbers: Option<Vec<f32>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
-    let point = numbers.and_then(|numbers| <[f32; 3]>::try_from(numbers).ok()).map(Vec3::from);
+fn point(text: &str) -> Result<DVec3, String> {
+    let numbers: Option<Vec<f64>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
+    let point = numbers.and_then(|numbers| <[f64; 3]>::try_from(numbers).ok()).map(DVec3::from);
     point.filter(|point| point.is_finite()).ok_or_else(|| "allowed are three finite numbers, x,y,z".into())
 }

@@ -1,7 +1,7 @@
 //! What a scene is made of: splats, and what a file says of them.
 
 use anyhow::{Result, ensure};
-use glam::{DQuat, Quat, Vec3};
+use glam::{DQuat, DVec3, Quat, Vec3};
 
 /// Least alpha that changes a pixel of 8 bits.
 pub const MIN_ALPHA: f32 = 1.0 / 255.0;
@@ -82,6 +82,8 @@ pub fn color(factors: Vec3) -> Vec3 {
 #[derive(Default)]
 pub struct Scene {
     pub splats: Vec<Splat>,
+    /// The place in the file from which positions count. It is not zero where doubles are so far away that floats would lose them.
+    pub origin: DVec3,
     /// Where up is, if the file says so.
     pub up: Option<Vec3>,
     /// Whether the splats were trained to lose opacity as the low pass of the picture widens them.
@@ -113,7 +115,12 @@ impl Scene {
         let (skipped, count) = (self.skipped, self.splats.len() + self.skipped);
         let skipped = format!("left out   {skipped} of {count} splats, the first is {}", self.first_skipped);
         let colors = "colours    of degree 0, the same from every direction; higher spherical harmonics are not read";
-        let notes = [(self.skipped > 0).then_some(skipped), self.has_harmonics.then(|| colors.into())];
+        let origin = format!("origin     {}, which is subtracted before doubles become floats", self.origin);
+        let notes = [
+            (self.origin != DVec3::ZERO).then_some(origin),
+            (self.skipped > 0).then_some(skipped),
+            self.has_harmonics.then(|| colors.into()),
+        ];
         notes.into_iter().flatten().collect()
     }
 }

@@ -57,7 +57,7 @@ impl<File: BufRead> Body<File> {
         let mut words = line.split_ascii_whitespace();
         let mut number = || {
             let word = words.next().context("the line has fewer numbers than the element")?;
-            word.parse::<f64>().with_context(|| format!("{word:.60} is not a number"))
+            number_of(word).with_context(|| format!("{word:.60} is not a number"))
         };
         let mut row = Row::new();
         for property in element.properties.values() {
@@ -69,6 +69,22 @@ impl<File: BufRead> Body<File> {
         ensure!(words.next().is_none(), "the line has more numbers than the element");
         Ok(row)
     }
+}
+
+/// A number as the C libraries of any system print it: `-nan(ind)`, `1.#QNAN` and `-1.#INF` are those of Windows.
+fn number_of(word: &str) -> Option<f64> {
+    word.parse().ok().or_else(|| {
+        let small = word.to_ascii_lowercase();
+        let unsigned = small.trim_start_matches(['+', '-']);
+        let marked = unsigned.strip_prefix("1.#");
+        match marked {
+            Some(mark) if mark.starts_with("inf") => {
+                Some(if small.starts_with('-') { f64::NEG_INFINITY } else { f64::INFINITY })
+            }
+            Some(mark) => ["qnan", "snan", "nan", "ind"].iter().any(|name| mark.starts_with(name)).then_some(f64::NAN),
+            None => (unsigned.starts_with("nan(") && unsigned.ends_with(')')).then_some(f64::NAN),
+        }
+    })
 }
 
 /// The numbers of one entry, a number for each property.

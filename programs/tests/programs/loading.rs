@@ -189,6 +189,66 @@ fn marks_of_trainers_are_read() {
     }
 }
 
+/// Doubles far from the origin keep their places to one another, and the file says where they are.
+#[test]
+fn doubles_keep_their_places_far_from_the_origin() {
+    let near = Element::trained("double", 9);
+    let splats_of = |scene: &Scene| scene.splats.clone();
+    for (far, encoding) in
+        [(0.0, Encoding::Little), (900.0, Encoding::Text), (4_100_000.25, Encoding::Big), (-6.4e6, Encoding::Text)]
+    {
+        let mut moved = near.clone();
+        moved.rows.iter_mut().for_each(|row| row[0] += far);
+        let scene = whole("scene.ply", &made::ply(encoding, &[], &[moved]));
+        let origin = scene.origin;
+        assert_eq!(origin != glam::DVec3::ZERO, far.abs() >= 1000.0, "{far}: {origin}");
+        for (splat, row) in splats_of(&scene).iter().zip(&near.rows) {
+            let expected = glam::dvec3(row[0] + far, row[1], row[2]);
+            let error = (splat.position.as_dvec3() + origin - expected).abs().max_element();
+            assert!(error < 1e-4, "{far}: {} is {error} off {expected}", splat.position);
+        }
+        let notes = scene.notes();
+        assert_eq!(notes.iter().any(|note| note.starts_with("origin ")), far.abs() >= 1000.0, "{notes:?}");
+    }
+    // Floats are as far apart as they are.
+    let floats = whole("scene.ply", &trained(&[], Element::trained("float", 2).set(0, "x", 4e6)));
+    assert_eq!((floats.origin, floats.splats[0].position.x), (glam::DVec3::ZERO, 4e6));
+}
+
+/// NaN and infinity as the C libraries of several systems print them.
+#[test]
+fn numbers_of_other_systems_are_read() {
+    let text = |word: &str| {
+        let file = made::ply(Encoding::Text, &[], &[Element::trained("float", 2).set(0, "x", 7777.0)]);
+        String::from_utf8(file).unwrap().replacen("7777", word, 1).into_bytes()
+    };
+    for word in [
+        "nan",
+        "-nan",
+        "NaN",
+        "nan(ind)",
+        "-nan(ind)",
+        "nan(snan)",
+        "nan(0x8000)",
+        "1.#QNAN",
+        "-1.#IND",
+        "1.#SNAN",
+        "1.#QNAN0",
+    ] {
+        let scene = read("scene.ply", &text(word)).unwrap();
+        assert_eq!((scene.splats.len(), scene.skipped), (1, 1), "{word}");
+        assert!(scene.first_skipped.contains("position is [NaN"), "{word}: {}", scene.first_skipped);
+    }
+    for (word, shown) in
+        [("inf", "[inf"), ("-Infinity", "[-inf"), ("1.#INF", "[inf"), ("-1.#INF00", "[-inf"), ("1e400", "[inf")]
+    {
+        assert!(read("scene.ply", &text(word)).unwrap().first_skipped.contains(shown), "{word}");
+    }
+    for word in ["nano", "nan(", "1.#X", "#INF", "1.#", "ind", "--1"] {
+        is_refused("scene.ply", &text(word), &["entry 0 of element vertex", "is not a number"]);
+    }
+}
+
 #[test]
 fn a_note_says_that_colors_are_of_degree_0() {
     let has_note = |bytes: &[u8]| {
