@@ -4,7 +4,7 @@
 # Links from the guide to files of the repository lead to this checkout. scripts/setup.sh --guide installs what it takes.
 #
 #   --check  also checks that every link leads to something, that every chapter and picture is used, and that the snippets in
-#            C and C++ compile against vksort.h. Snippets in Rust are documentation tests of the crate
+#            C and C++ compile against vksort.h. scripts/package.sh runs those in Rust
 #   --help   this text
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -8,7 +8,7 @@ vksort_cache="${XDG_CACHE_HOME:-$HOME/.cache}/vksort"
 # What the guide is built with.
 mdbook_version=0.5.4
 # shellcheck disable=SC2034
-mdbook_dir=$vksort_cache/mdbook-$mdbook_version
+mdbook_dir=$vksort_cache/mdbook-$mdbook_version-search
 
 # Where the compilers of GPUs are unpacked.
 # shellcheck disable=SC2034

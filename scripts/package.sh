@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Packages the crates, and builds and tests them as their users get them: scripts/package.sh [--list]
 #
-# Unpacks the packages into a temporary folder. There it compiles the library without features and with all, and every example,
-# runs unit and documentation tests, and compiles the other crates against it, without the network. A missing file
-# makes it fail. The suites in tests/ are not packaged, as they need crates/testing. Builds go to target/ or $CARGO_TARGET_DIR,
-# which holds the built dependencies.
+# Unpacks the packages into a temporary folder. There it compiles the library without features and with all, runs unit and
+# documentation tests, and compiles the other crates against it, without the network. A missing file makes it fail. The suites
+# in tests/ are not packaged, as they need crates/testing. Every snippet of README and guide runs with the library as
+# its only dependency. Builds go to target/ or $CARGO_TARGET_DIR, which holds the built dependencies.
 #
 #   --list  prints the files of the packages and their sizes, and ends
 #   --help  this text
@@ -63,9 +63,9 @@ for document in *.md docs/*.md docs/guide/src/*.md; do
             *://* | '#'* | '') continue ;;
         esac
         link=$(realpath -m --relative-to=. "$(dirname "$document")/${link%%#*}")
-        # Other crates, programs and the lab are in the repository alone, and so are programs with a manifest of their own.
+        # Other crates, programs, tests and the lab are in the repository alone.
         case $link in
-            crates/* | lab/* | programs/* | examples/bindings/*) found=$root/$link ;;
+            crates/* | examples/* | lab/* | programs/* | tests/*) found=$root/$link ;;
             *) found=$link ;;
         esac
         [[ -e $found ]] || { say "$document links to $link, which the package lacks" && missing=1; }
@@ -79,8 +79,7 @@ step() {
     say "== package: $*"
     "$@" || die "failed: $*"
 }
-# scripts/features.sh lints the same sources with each feature alone, and CI documents them. Examples are checked here
-# and linked by test.sh.
+# scripts/features.sh lints the same sources with each feature alone, and CI documents them.
 # Here cargo enables the named features alone. In the repository, tests add those that they need.
 every=standalone,keys-128,software-drivers,half,__compile,__testing
 # In the profile of the tests, which has the dependencies compiled.
@@ -91,7 +90,6 @@ step "${checked[@]}" check --quiet --release --features "$every" --all-targets
 step "${checked[@]}" test --quiet --release --features "$every" --lib
 step "${checked[@]}" test --quiet --release --no-default-features --lib
 step "${checked[@]}" test --quiet --release --no-default-features --doc
-# Examples need this feature alone.
 step "${checked[@]}" test --quiet --release --no-default-features --features standalone --doc
 # With the compiler it needs no kept modules, and keeps none.
 mv spirv "$work/spirv"
@@ -130,7 +128,13 @@ RUST
 mkdir -p "$work/dependent/src/bin"
 grep -v standalone "$work/dependent/src/main.rs" >"$work/dependent/src/bin/without.rs"
 cp "$root/Cargo.lock" "$work/dependent"
-step cargo build --quiet --release --manifest-path "$work/dependent/Cargo.toml"
+step cargo build --quiet --release --manifest-path "$work/dependent/Cargo.toml" --message-format=json >"$work/built"
+library=$(grep '"name":"vksort",' "$work/built" | grep -oE '"[^"]*/libvksort-[0-9a-f]+\.rlib"' | tr -d '"')
+for document in README.md docs/guide/src/*.md; do
+    # A chapter of another crate, whose tests run it.
+    [[ ${document##*/} != visitors.md ]] || continue
+    step rustdoc --test --edition 2024 --extern "vksort=$library" -L "dependency=$CARGO_TARGET_DIR/release/deps" "$document"
+done
 step cargo tree --quiet --manifest-path "$work/dependent/Cargo.toml" --edges normal,build --prefix none >"$work/tree"
 ! grep '^shaderc' "$work/tree" >&2 || die "a program that sorts gets a C++ compiler"
 added=$(($(stat -c %s "$CARGO_TARGET_DIR/release/dependent") - $(stat -c %s "$CARGO_TARGET_DIR/release/without")))

@@ -246,7 +246,7 @@ configure_cargo() {
 build_mdbook() {
     say "mdbook: building $mdbook_dir/bin/mdbook, once per machine; about 3 minutes of CPU time"
     make_work_dir
-    if ! nice cargo install --quiet --locked "mdbook@$mdbook_version" --no-default-features --root "$work/mdbook" \
+    if ! nice cargo install --quiet --locked "mdbook@$mdbook_version" --no-default-features --features search --root "$work/mdbook" \
         --target-dir "$work/target" >"$work/log" 2>&1; then
         tail -n 30 "$work/log" >&2
         die "building mdbook failed, see above"

@@ -88,8 +88,6 @@ mod compile;
 mod elements;
 mod error;
 mod files;
-#[cfg(all(doctest, feature = "standalone"))]
-mod guide;
 #[cfg(feature = "__testing")]
 mod internals;
 mod kernels;
@@ -129,8 +127,3 @@ pub use visitor::{DepthKeys, DepthPush, Visitor, Visits};
 
 /// The version of this library, such as `0.1.0`.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// The snippets of the README, as documentation tests.
-#[cfg(all(doctest, feature = "standalone"))]
-#[doc = include_str!("../README.md")]
-struct Readme;

@@ -5,7 +5,8 @@
 # the targets vksort::vksort and vksort::vksort_static. The directory include/vrdx has vksort under the name vk_radix_sort.h, and
 # the package's component vk_radix_sort a target of that name. The folder can be moved. It takes Rust and a linker (binutils on
 # Linux); programs that use the library take neither, but Vulkan's headers. For Linux and macOS, and for Windows in the shell of
-# Git for Windows or MSYS2. It has not been run on macOS and Windows.
+# Git for Windows or MSYS2. It has not been run on macOS and Windows. It builds for this machine, in cargo's target folder, wherever
+# the environment or a configuration file puts that.
 #
 #   --prefix DIR    where to: DIR/include, DIR/lib, DIR/lib/pkgconfig and DIR/lib/cmake/vksort; on Windows the DLL is in DIR/bin
 #   --no-wide-keys  without the kernels for keys of 64 and 128 bits
@@ -83,13 +84,20 @@ case $(uname) in
         ;;
 esac
 
-target=${CARGO_TARGET_DIR:-$PWD/target}/c-library
+# Both are said, because the environment and configuration files may name others, which move what is built.
+host=$(rustc -vV | sed -n 's/^host: //p')
+[[ ${CARGO_BUILD_TARGET:-$host} == "$host" ]] ||
+    die "CARGO_BUILD_TARGET is $CARGO_BUILD_TARGET, allowed is $host, as the library is installed for this machine"
+folder=$(cargo metadata --no-deps --format-version 1 | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p' | sed 's|\\\\|/|g')
+[[ $folder ]] || die "cargo does not say where its target folder is"
+target=$folder/$host/c-library
 mkdir -p "$target"
 # A profile of its own, so that the builds of the crate stay as they are. Panics unwind up to the border, and no further.
 profile=(--config 'profile.c-library.inherits="release"' --config 'profile.c-library.strip="symbols"'
     --config 'profile.c-library.lto=true' --config 'profile.c-library.codegen-units=1' --config 'profile.c-library.panic="unwind"')
+into=(--quiet --locked --target "$host" --target-dir "$folder" --profile c-library)
 cargo "${profile[@]}" \
-    rustc --quiet --locked --profile c-library --package vksort-capi --lib --no-default-features --features "$features" \
+    rustc "${into[@]}" --package vksort-capi --lib --no-default-features --features "$features" \
     --crate-type cdylib,staticlib -- "${options[@]}" || die "the build failed"
 
 # Makes cargo's archive one object in which only the functions of the headers can be seen: close FROM TO. Every static library of
@@ -116,7 +124,7 @@ close "$target/${static/vksort/vksort_capi}" "$work/$static" || die "$static cou
 
 # All that can fail comes before the first file is put into place.
 if [[ $compiler ]]; then
-    cargo "${profile[@]}" build --quiet --locked --profile c-library --package "$compiler" || die "building $compiler failed"
+    cargo "${profile[@]}" build "${into[@]}" --package "$compiler" || die "building $compiler failed"
     [[ $built != *.dll ]] || compiler+=.exe
 fi
 

@@ -19,7 +19,7 @@ use crate::plan::{Ends, Memory, Places, Plan};
 /// once, as long as they run on one queue. Bind again when buffers or capacity change.
 ///
 /// ```
-/// use ash::vk;
+/// use vksort::ash::vk;
 /// use vksort::{AccessScope, BoundSort, Count, Error};
 ///
 /// /// Records a frame's sort, between the pass that writes keys and count, and the draw that reads the sorted values.

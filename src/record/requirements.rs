@@ -44,7 +44,7 @@ impl InstanceRequirements {
 /// request: [`with_buffer_addresses`](Self::with_buffer_addresses).
 ///
 /// ```
-/// use ash::vk;
+/// use vksort::ash::vk;
 /// use vksort::{InstanceRequirements, Requirements};
 ///
 /// # unsafe fn open(entry: ash::Entry) -> Result<ash::Device, Box<dyn std::error::Error>> {
@@ -436,7 +436,7 @@ impl DeviceFeatures {
     /// [`subgroup_size_control`](Self::subgroup_size_control) instead, and pass an unused structure as `v13`.
     ///
     /// ```
-    /// use ash::vk;
+    /// use vksort::ash::vk;
     /// # fn merge(
     /// #     requirements: vksort::Requirements,
     /// #     mut extensions: Vec<&'static std::ffi::CStr>,

@@ -27,7 +27,7 @@ use crate::visitor::{Visitor, Visits};
 /// [`BoundSort::record`](crate::BoundSort::record) puts the sort into a command buffer.
 ///
 /// ```
-/// use ash::vk::{BufferUsageFlags as Usage, CommandBuffer};
+/// use vksort::ash::vk::{BufferUsageFlags as Usage, CommandBuffer};
 /// use vksort::{BufferRange, Capacity, Count, Error, KeyType, Order, Requirements};
 /// use vksort::{Segments, SortBuffers, SortRequest, Sorter, SorterOptions, ValueType};
 ///

@@ -23,10 +23,12 @@ check_prefix() {
     local name=$1 folder=$2 line of=crates/capi/tests/c/consumer/main.c flags
     consumer "$name-shared" vksort::vksort -DCMAKE_PREFIX_PATH="$folder"
     consumer "$name-static" vksort::vksort_static -DCMAKE_PREFIX_PATH="$folder"
-    consumer "$name-component" vk_radix_sort -DCMAKE_PREFIX_PATH="$folder"
+    consumer "$name-component" vk_radix_sort -DCMAKE_PREFIX_PATH="$folder" -DCOMPONENT=vk_radix_sort
+    consumer "$name-component-static" vk_radix_sort -DCMAKE_PREFIX_PATH="$folder" -DCOMPONENT=vk_radix_sort_static
     linked "$work/consumer-$name-shared/consumer" yes
     linked "$work/consumer-$name-component/consumer" yes
     linked "$work/consumer-$name-static/consumer" no
+    linked "$work/consumer-$name-component-static/consumer" no
     # By pkg-config, which quotes a space as a shell does.
     line=$(PKG_CONFIG_PATH=$folder/lib/pkgconfig pkg-config --cflags --libs vksort)
     eval "flags=($line)"
@@ -54,6 +56,11 @@ for symbols in "$(nm -D --defined-only "$prefix/lib/libvksort.so")" "$(nm -g --d
         die "visible are not the functions of vksort.h: $(diff <(echo "$names") <(echo "$functions"))"
     passed=$((passed + 1))
 done
+# Where the environment names the target and its folder by cargo's other variables. What is built there already stays.
+host=$(rustc -vV | sed -n 's/^host: //p')
+step env -u CARGO_TARGET_DIR CARGO_BUILD_TARGET="$host" CARGO_BUILD_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}" \
+    crates/capi/install.sh --prefix "$work/named"
+cmp "$prefix/lib/libvksort.a" "$work/named/lib/libvksort.a" || die "another target folder gives another library"
 step rustc --edition 2024 --crate-type staticlib -O crates/capi/tests/c/other.rs -o "$work/libother.a"
 needed=$(crates/capi/install.sh --needed)
 for libraries in "$prefix/lib/libvksort.a $work/libother.a" "$work/libother.a $prefix/lib/libvksort.a"; do
@@ -69,6 +76,8 @@ consumer source vksort::vksort_static -DSOURCE="$PWD"
 linked "$work/consumer-source/consumer" no
 consumer source vk_radix_sort -DSOURCE="$PWD" -DVKSORT_VK_RADIX_SORT=ON
 linked "$work/consumer-source/consumer" yes
+consumer source vk_radix_sort -DSOURCE="$PWD" -DVKSORT_VK_RADIX_SORT=STATIC
+linked "$work/consumer-source/consumer" no
 nothing=$(cmake --build "$work/consumer-source" | grep -c 'by cargo') || true
 ((nothing == 0)) || die "cargo runs though nothing has changed"
 step cmake --log-level=WARNING -S crates/capi -B "$work/alone"
@@ -108,6 +117,7 @@ if ! "${bare[@]}" bash -c 'command -v cargo' >/dev/null; then
 fi
 missing "^install.sh: rustc is 1.87.0, needed is 1.88 or newer: run 'rustup update stable'$" "${old[@]}" "${install[@]}"
 missing "^ *vksort: install.sh: rustc is 1.87.0, needed is 1.88 or newer: run" "${old[@]}" "${configure[@]}"
+missing "^install.sh: CARGO_BUILD_TARGET is riscv64gc, allowed is $host, " env CARGO_BUILD_TARGET=riscv64gc "${install[@]}"
 # Not even root can write there.
 locked='^install.sh: --prefix is /proc/vksort, but /proc is no folder that can be written to$'
 missing "$locked" crates/capi/install.sh --prefix /proc/vksort
