@@ -3,7 +3,7 @@
 use crate::measure::Measured;
 use crate::plot::{Bar, Figure, Line, Stack, Unit};
 use crate::problems::Way;
-use crate::report::{self, rate, size};
+use crate::report::{self, bandwidth, rate, size};
 use crate::row::Row;
 use crate::session::Session;
 use crate::stats::{Found, Ratio};
@@ -40,8 +40,9 @@ pub fn all(rows: &[Row], found: &Found, measured: &[Measured]) -> Vec<(&'static 
 /// A line per case that was measured at several sizes.
 fn over_sizes<'a>(rows: impl Iterator<Item = &'a Row>, value: fn(&Row) -> f64) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
-    for row in rows {
-        let label = row.label();
+    let rows: Vec<&Row> = rows.collect();
+    for row in &rows {
+        let label = named(row, &rows);
         let point = (row.n as f64, value(row));
         match lines.iter_mut().find(|line| line.label == label) {
             // Two suites may have measured the same case.
@@ -68,8 +69,15 @@ fn roofline(rows: &[Row]) -> Option<Figure> {
     let sizes = || lines.iter().flat_map(|line| line.points.iter().map(|point| point.0));
     let (least, most) = (sizes().fold(f64::MAX, f64::min), sizes().fold(f64::MIN, f64::max));
     let largest = rows.iter().filter(|row| row.is_copy()).max_by_key(|row| row.n)?;
-    let label = format!("roof: copy of {}", size(largest.n));
-    let title = format!("Bytes that a radix sort has to move, per second\n{}", device(rows));
+    let (low, high) = spread(largest)?;
+    let (low, high) = (bandwidth(moved(largest) * low), bandwidth(moved(largest) * high));
+    let label = format!("roof: copy of {} ({low} .. {high})", size(largest.n));
+    let noise = if lines.iter().any(|line| line.points.iter().any(|point| point.1 > moved(largest))) {
+        "; what is above the roof is noise"
+    } else {
+        ""
+    };
+    let title = format!("Bytes that a radix sort has to move, per second\n{}{noise}", device(rows));
     (lines.len() > 1).then(|| {
         lines.push(Line { label, points: [least, most].map(|n| (n, moved(largest))).into() });
         Figure::Lines { title, unit: Unit::Bytes, lines }
@@ -98,18 +106,11 @@ pub fn session(session: &Session) -> Option<Figure> {
 
 /// A bar per case at the largest size of its suite.
 fn rates(rows: &[Row]) -> Option<Figure> {
-    let several = report::suites(rows).len() > 1;
     let bar = |row: &Row| {
         let n = row.n as f64 * 1e9;
         let (_, low, high) = row.time()?;
         let text = rate(row.elements_per_s);
-        Some(Bar {
-            label: label(row, several),
-            value: row.elements_per_s,
-            range: (n / high, n / low),
-            part: None,
-            text,
-        })
+        Some(Bar { label: label(row, rows), value: row.elements_per_s, range: (n / high, n / low), part: None, text })
     };
     let bars: Vec<Bar> = largest(rows).filter(|row| !row.is_copy()).filter_map(bar).collect();
     let title = format!("Elements per second\n{}", device(rows));
@@ -118,16 +119,20 @@ fn rates(rows: &[Row]) -> Option<Figure> {
 
 /// How near each case comes to moving no more than a radix sort has to.
 fn floor(rows: &[Row]) -> Option<Figure> {
-    let several = report::suites(rows).len() > 1;
     let bar = |row: &Row| {
         let (value, (median, low, high)) = (row.floor_share?, row.time()?);
         let range = (value * median / high, value * median / low);
-        Some(Bar { label: label(row, several), value, range, part: None, text: format!("{:.0} %", 100.0 * value) })
+        Some(Bar { label: label(row, rows), value, range, part: None, text: format!("{:.0} %", 100.0 * value) })
     };
     let bars: Vec<Bar> = largest(rows).filter(|row| !row.is_copy()).filter_map(bar).collect();
+    let noise = if bars.iter().any(|bar| bar.value > 1.0) { "; more is noise" } else { "" };
+    let copies = largest(rows).filter(|row| row.is_copy()).filter_map(spread);
+    let (low, high) = copies.fold((1.0, 1.0), |(low, high): (f64, f64), copy| (low.min(copy.0), high.max(copy.1)));
     let title = format!(
         "Speed, as a share of what memory allows\n100 % (line): the least traffic of a radix sort, moved as fast as a \
-         copy; {}",
+         copy ({:.0} to {:.0} %){noise}; {}",
+        100.0 * low,
+        100.0 * high,
         device(rows)
     );
     (!bars.is_empty()).then_some(Figure::Bars { title, bars, mark: Some(1.0) })
@@ -206,12 +211,26 @@ fn largest(rows: &[Row]) -> impl Iterator<Item = &Row> {
     rows.iter().filter(move |row| Some(row.n) == of(&row.suite))
 }
 
+/// The quartiles of a row's speed, over its median.
+fn spread(row: &Row) -> Option<(f64, f64)> {
+    let (median, low, high) = row.time()?;
+    Some((median / high.max(1.0), median / low.max(1.0)))
+}
+
+/// The case, with vksort's name where other programs have rows.
+fn named(row: &Row, rows: &[&Row]) -> String {
+    // Other sorts have no subgroups.
+    let others = rows.iter().any(|row| row.subgroup.is_none());
+    let ours = others && row.subgroup.is_some() && !row.is_copy();
+    format!("{}{}", if ours { "vksort: " } else { "" }, row.label())
+}
+
 /// The case and its size, with the suite where there are several.
-fn label(row: &Row, several: bool) -> String {
+fn label(row: &Row, rows: &[Row]) -> String {
     // Rows of other programs have it already.
-    let named = several && !row.vksort_version.is_empty();
-    let suite = if named { format!("{}: ", row.suite) } else { String::new() };
-    format!("{suite}{}, {}", row.label(), size(row.n))
+    let of_suite = report::suites(rows).len() > 1 && !row.vksort_version.is_empty();
+    let suite = if of_suite { format!("{}: ", row.suite) } else { String::new() };
+    format!("{suite}{}, {}", named(row, &rows.iter().collect::<Vec<_>>()), size(row.n))
 }
 
 fn device(rows: &[Row]) -> String {

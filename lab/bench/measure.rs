@@ -13,7 +13,7 @@ use vksort::{Algorithm, Count, KeyOutput, KeyType, Order, SortRequest, StepTime,
 use vksort_profiles::Quartiles;
 
 use crate::bitonic::Bitonic;
-use crate::case::{Case, How, Tweak};
+use crate::case::{COPY, Case, How, Tweak};
 use crate::data::{Data, Inputs};
 use vksort_lab::awake::Awake;
 use vksort_lab::bench::versus::Clock;
@@ -260,8 +260,8 @@ impl<'a> Bench<'a> {
         Ok(Memory { device, host })
     }
 
-    /// Runs all cases in turns, so that whatever changes on the machine meanwhile changes for all of them. Each result of
-    /// the first round is verified.
+    /// Runs all cases in turns, so that whatever changes on the machine meanwhile changes for all of them. The copy, which the others
+    /// are compared with, runs before, among and after them. Each result of the first round is verified.
     pub fn measure(&mut self, cases: &[Case], n: u32, seed: u64, rounds: Rounds) -> Result<Vec<Measured>> {
         let (keys, values) = widest(cases);
         let mut inputs = Inputs::new(n as usize, seed, keys, values);
@@ -275,9 +275,19 @@ impl<'a> Bench<'a> {
         let mut measured: Vec<Measured> =
             cases.iter().zip(&ready).map(|(case, ready)| blank(case, ready, n, &mut inputs)).collect();
 
+        let copy = cases.iter().position(|case| case.name == COPY);
+        let turns = |stepped: bool| -> Vec<usize> {
+            let mut turns: Vec<usize> = (0..cases.len()).collect();
+            if let Some(copy) = copy.filter(|_| !stepped) {
+                turns.insert(cases.len().div_ceil(2), copy);
+                turns.push(copy);
+            }
+            turns
+        };
         for round in 0..rounds.all() {
             let started = Instant::now();
-            for (ready, measured) in ready.iter().zip(&mut measured) {
+            for turn in turns(rounds.is_stepped(round)) {
+                let (ready, measured) = (&ready[turn], &mut measured[turn]);
                 self.is_at(format!("{} of {n}, round {} of {}", measured.case.name, round + 1, rounds.all()));
                 let result = match ready {
                     _ if !rounds.is_stepped(round) => run(ready, measured, &mut inputs, &self.awake, round),

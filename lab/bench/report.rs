@@ -139,7 +139,8 @@ pub fn summary(rows: &[Row], found: &Found, command: &str, figures: &[&str]) -> 
         text += &format!(
             "{}, {}{subgroup}; vksort {}, {}. Medians of {} runs, with all cases of a size in turns and every result \
              verified. Recording is what putting the sort into a command buffer costs the host, as its lower quartile. The \
-             floor is the least traffic of a radix sort with these digits, at the bandwidth of a copy.\n",
+             floor is the least traffic of a radix sort with these digits, at the bandwidth of copies before, among and \
+             after the sorts of the largest size; a share above 100 % is noise.\n",
             row.device, row.driver, row.vksort_version, row.date, row.runs
         );
     }

@@ -1,10 +1,12 @@
 //! Drawing figures as SVG and PNG, with a font that comes along.
 
-use anyhow::{Result, anyhow};
+use ab_glyph::FontRef;
+use anyhow::{Context, Result, anyhow};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use super::letters::Pixels;
 use super::picture;
 
 /// Of fixed width: neighbours such as c and l stay apart at every size.
@@ -31,7 +33,9 @@ pub fn svg(figure: &impl Drawing) -> Result<Vec<u8>> {
 pub fn png(figure: &impl Drawing) -> Result<Vec<u8>> {
     let (width, height) = figure.size();
     let mut pixels = vec![0; 3 * (width * height) as usize];
-    present(figure, BitMapBackend::with_buffer(&mut pixels, (width, height)).into_drawing_area())?;
+    let all = BitMapBackend::with_buffer(&mut pixels, (width, height));
+    let font = FontRef::try_from_slice(epaint_default_fonts::HACK_REGULAR).context("the font of the plots")?;
+    present(figure, Pixels { all, font }.into_drawing_area())?;
     picture::encode(&pixels, width, height)
 }
 

@@ -3,6 +3,7 @@
 pub mod canvas;
 pub mod count;
 pub mod files;
+mod letters;
 pub mod memory;
 pub mod picture;
 pub mod tuning;

@@ -93,7 +93,7 @@ const FEATURES: [(&str, &str); 2] = [("--keys", "visitors"), ("--window", "windo
 /// The scene of the repository.
 const OWN_SCENE: &[u8] = include_bytes!("../data/playbot.compressed.ply");
 /// What it is called.
-const OWN_SCENE_NAME: &str = "playbot, 18000 of 500000 splats";
+const OWN_SCENE_NAME: &str = "playbot (reduced from 500000)";
 /// The name of its file.
 const OWN_SCENE_FILE: &str = "playbot.compressed.ply";
 /// Most splats of a generated scene.

@@ -480,9 +480,9 @@ fn spz_of_version_4_is_decoded() {
     for length in [5, 31, 40, 127, 130, 200, streams.len() - 1] {
         refused("4.spz", &streams[..length]);
     }
-    for place in 32 + 96..streams.len() {
+    for (place, byte) in streams.iter().enumerate().skip(32 + 96) {
         // Damage is seen, or changes numbers; it ends nothing else.
-        let _ = read("4.spz", &with(place, streams[place] ^ 0x55));
+        let _ = read("4.spz", &with(place, byte ^ 0x55));
     }
 }
 

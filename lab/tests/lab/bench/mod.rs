@@ -127,7 +127,7 @@ fn features_are_measured_and_written() {
     let sizes = ["--suite", "sizes", "--min-log2", "10", "--max-log2", "12", "--runs", "1", "--out", "sizes"];
     scratch.succeed(&sizes);
     let roofline = fs::read_to_string(scratch.0.join("sizes/roofline.svg")).unwrap();
-    for text in ["u32 keys", "roof: copy of 2^12", "bytes per second"] {
+    for text in ["u32 keys", "roof: copy of 2^12 (", "bytes per second"] {
         assert!(roofline.contains(text), "{text:?} is not in the roofline");
     }
     fs::remove_dir_all(scratch.0.join("sizes")).unwrap();
