@@ -116,7 +116,7 @@ fn draws() -> impl Strategy<Value = Draw> {
 const MAX_COUNTS: u32 = 2_000_000;
 
 fn run(draw: &Draw) -> Result<(), String> {
-    if draw.seed % 4 == 0 {
+    if draw.seed.is_multiple_of(4) {
         simulate(draw, true).map_err(|reason| format!("warming up: {reason}"))?;
     }
     simulate(draw, false)

@@ -240,7 +240,7 @@ struct Range {
 }
 
 fn run(draw: &Draw) -> Result<(), String> {
-    if draw.seed % 4 == 0 {
+    if draw.seed.is_multiple_of(4) {
         simulate(draw, None, true).map_err(|reason| format!("warming up: {reason}"))?;
     }
     simulate(draw, None, false).map(|_| ())
