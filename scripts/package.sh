@@ -42,6 +42,9 @@ for archive in "$work"/package/*.crate; do
     ((kib <= most_kib)) || die "${archive##*/} has $kib KiB compressed, allowed are $most_kib KiB"
     # Not with the archive's old times, by which an earlier build would look fresh.
     tar -C "$work" -xmzf "$archive"
+    for licence in LICENSE-MIT LICENSE-APACHE; do
+        cmp --quiet "$licence" "$work/$(basename "$archive" .crate)/$licence" || die "${archive##*/} is without $licence"
+    done
 done
 [[ ${1:-} != --list ]] || exit 0
 archive=$work/package/vksort-$version.crate

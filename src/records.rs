@@ -251,3 +251,18 @@ impl Records {
         write!(f, "records of {} bytes by {}", self.stride, fields.join("; "))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{KeyField, KeyType, SortRequest};
+
+    /// Nobody who has fields of 96 bits has keys of 128.
+    #[test]
+    fn fields_whose_kernels_are_not_built_are_named_by_their_bits() {
+        let fields = [KeyField::new(0, KeyType::U32), KeyField::new(4, KeyType::U32), KeyField::new(8, KeyType::F32)];
+        let checked = SortRequest::records(12, fields).check().map_err(|error| error.to_string());
+        let Err(text) = checked else { return assert!(KeyType::U128.is_built()) };
+        assert!(text.contains("fields of 96 bits together") && text.contains("keys-128"), "{text}");
+        assert!(!KeyType::U128.is_built());
+    }
+}

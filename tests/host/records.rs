@@ -51,17 +51,6 @@ fn what_no_device_sorts_is_refused() {
     }
 }
 
-/// Nobody who has fields of 96 bits has keys of 128.
-#[test]
-fn fields_whose_kernels_are_not_built_are_named_by_their_bits() {
-    let request = SortRequest::records(12, [field(0, KeyType::U64), field(8, KeyType::F32)]);
-    let parts = ["fields of 96 bits together", "keys-128"];
-    match KeyType::U128.is_built() {
-        true => request.check().unwrap(),
-        false => expect(request.check(), &parts).unwrap(),
-    }
-}
-
 #[test]
 fn the_order_of_numbers_is_that_of_the_fields() {
     let mut random = Rng::with_seed(seed());

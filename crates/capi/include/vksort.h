@@ -15,8 +15,8 @@
  * checked.
  *
  * Every structure that has a structSize begins with it. Set it to the sizeof of the structure, and all fields that you do not
- * need to zero. Later versions add fields at the end, and accept structures of an earlier version. A structure that is longer
- * than this version's is refused.
+ * need to zero. Later versions add fields at the end, and accept structures of an earlier version. A structure of a later version
+ * is accepted if what this version does not know is zero; up to 4096 bytes are read.
  *
  * Handles belong to the caller. A call on a handle that another thread destroys at the same time either finishes or fails.
  */
@@ -27,6 +27,18 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <vulkan/vulkan_core.h>
+
+// The first number of the version of this header. That of the library is in VksortCapabilities.
+#define VKSORT_VERSION_MAJOR 0
+
+// The second number.
+#define VKSORT_VERSION_MINOR 1
+
+// The third number.
+#define VKSORT_VERSION_PATCH 0
+
+// All three in one that the preprocessor compares, packed as by VK_MAKE_API_VERSION with the variant 0.
+#define VKSORT_VERSION 4096
 
 // Flag of requirements: they name bufferDeviceAddress if the physical device has it, for ranges longer than
 // maxStorageBufferRange.
@@ -87,8 +99,8 @@
 // Key types are numbered from 1 to this.
 #define VKSORT_KEY_TYPES 14
 
-// Algorithms are numbered from 1 to this. 2 is not an algorithm any more, and is refused.
-#define VKSORT_ALGORITHMS 4
+// Algorithms are numbered from 1 to this.
+#define VKSORT_ALGORITHMS 3
 
 // Flag of a request: equal keys may come in any order, which may differ between runs and is faster on some devices.
 #define VKSORT_REQUEST_NOT_STABLE 1
@@ -278,6 +290,8 @@ typedef struct {
   VksortKeyType key;
   // Direction of this field.
   VksortOrder order;
+  // 0; a later version may have some.
+  uint32_t flags;
 } VksortKeyField;
 
 // What a sort of records writes.
@@ -457,6 +471,8 @@ typedef struct {
   double nanoseconds;
   // The name of the step, and its pass where there are several.
   char name[VKSORT_STEP_NAME_SIZE];
+  // 0; room for later versions, as there is an array of these.
+  uint64_t reserved;
 } VksortStepTime;
 
 // How elements are divided into segments, each of which is sorted by itself. 0 is none, so that it cannot be forgotten.
@@ -783,10 +799,10 @@ typedef struct {
 #define VKSORT_ALGORITHM_ONESWEEP 1
 
 // Count, scan and scatter per digit; no workgroup waits for another.
-#define VKSORT_ALGORITHM_REDUCE_THEN_SCAN 3
+#define VKSORT_ALGORITHM_REDUCE_THEN_SCAN 2
 
 // All digits in the shared memory of one workgroup, for up to one block of elements.
-#define VKSORT_ALGORITHM_SINGLE_WORKGROUP 4
+#define VKSORT_ALGORITHM_SINGLE_WORKGROUP 3
 
 // The sorted records overwrite those that were given.
 #define VKSORT_RECORD_OUTPUT_IN_PLACE 0

@@ -16,7 +16,7 @@ pub(super) enum Fault {
     #[error("{what} is null, needed is {needed}")]
     Null { what: String, needed: String },
     /// A structure of another version, or one whose size was not set.
-    #[error("structSize of {name} is {given}, allowed is {allowed}")]
+    #[error("structSize of {name} is {given}, allowed is {allowed}, or up to 4096 with zeros behind that")]
     StructSize { name: &'static str, given: usize, allowed: usize },
     /// A handle of vksort.
     #[error("{what} is {given}, allowed is a living {kind}")]

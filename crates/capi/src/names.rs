@@ -63,7 +63,7 @@ pub(super) fn algorithm(number: VksortAlgorithm) -> Result<Option<Algorithm>, Fa
     match ALGORITHMS.iter().find(|(known, ..)| *known == number) {
         Some((_, algorithm, _)) => Ok(Some(*algorithm)),
         None if number == VKSORT_ALGORITHM_AUTO => Ok(None),
-        None => Err(Failure::value("algorithm", number, "a VKSORT_ALGORITHM_ of 0, 1, 3 or 4")),
+        None => Err(Failure::value("algorithm", number, "a VKSORT_ALGORITHM_ of 0 to 3")),
     }
 }
 

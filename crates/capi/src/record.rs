@@ -389,7 +389,7 @@ pub unsafe extern "C" fn get_step_times(
                 *to = from as c_char;
             }
             // SAFETY: there is room for it by this function's contract.
-            unsafe { steps.add(index).write(VksortStepTime { nanoseconds: time.nanoseconds, name }) };
+            unsafe { steps.add(index).write(VksortStepTime { nanoseconds: time.nanoseconds, name, reserved: 0 }) };
         }
         // SAFETY: as above.
         unsafe { put(step_count, times.len().min(room) as u32)? };

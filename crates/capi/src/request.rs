@@ -38,6 +38,7 @@ unsafe fn records(given: &VksortRecordRequest) -> Result<SortRequest, Failure> {
     // SAFETY: there are as many, by this function's contract.
     let given_fields = unsafe { std::slice::from_raw_parts(given.fields, count) };
     let field = |(index, field): (usize, &VksortKeyField)| {
+        check_flags(&format!("flags of fields[{index}]"), field.flags, 0)?;
         let made = KeyField::new(field.offset, names::key(&format!("key of fields[{index}]"), field.key)?);
         let order = names::order(&format!("order of fields[{index}]"), field.order)?;
         Ok(if order == Order::Descending { made.descending() } else { made })

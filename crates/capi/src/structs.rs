@@ -76,20 +76,29 @@ pub(super) fn check_handle(handle: impl vk::Handle, name: &str, of_type: &str) -
     }
 }
 
-/// The size that the caller says, if it is that of this version or an earlier one. A longer structure is refused: nothing tells
-/// what a later version means by its fields, and whether the size is right, so that memory after the structure could be read or
-/// written.
+/// Most bytes that a structure of a later version may have. What is longer was never set.
+const MOST_BYTES: usize = 4096;
+
+/// The size of the caller's structure, as far as this version knows it. An earlier version's is shorter. A later version's is longer,
+/// and accepted if all that this version does not know is zero: then nothing is asked for that it has not.
 ///
 /// # Safety
 ///
-/// The pointer is null, or leads to a structure.
+/// The pointer is null, or leads to a structure of as many bytes as it says, if these are at most `MOST_BYTES`.
 unsafe fn size_of_given<T: Sized32>(pointer: *const T) -> Result<usize, Failure> {
     check_pointer(pointer, T::NAME)?;
     // SAFETY: the structure begins with its size.
     let size = unsafe { pointer.cast::<u32>().read() } as usize;
-    match (T::FIRST.min(size_of::<T>())..=size_of::<T>()).contains(&size) {
-        true => Ok(size),
-        false => Err(Fault::StructSize { name: T::NAME, given: size, allowed: size_of::<T>() }.into()),
+    let known = size_of::<T>();
+    let accepted = match size {
+        _ if size > MOST_BYTES => false,
+        // SAFETY: there are as many bytes by this function's contract.
+        _ if size > known => (known..size).all(|at| unsafe { pointer.cast::<u8>().add(at).read() } == 0),
+        _ => size >= T::FIRST.min(known),
+    };
+    match accepted {
+        true => Ok(size.min(known)),
+        false => Err(Fault::StructSize { name: T::NAME, given: size, allowed: known }.into()),
     }
 }
 

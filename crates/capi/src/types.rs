@@ -27,6 +27,15 @@ pub type VkDeviceSize = u64;
 /// As in Vulkan.
 pub type VkFlags = u32;
 
+/// The first number of the version of this header. That of the library is in VksortCapabilities.
+pub const VKSORT_VERSION_MAJOR: u32 = 0;
+/// The second number.
+pub const VKSORT_VERSION_MINOR: u32 = 1;
+/// The third number.
+pub const VKSORT_VERSION_PATCH: u32 = 0;
+/// All three in one that the preprocessor compares, packed as by VK_MAKE_API_VERSION with the variant 0.
+pub const VKSORT_VERSION: u32 = 4096;
+
 /// The result of a function: 0 or `VKSORT_INCOMPLETE`, or a negative code. Codes of vksort are -101 to -199. Any other
 /// negative code is the VkResult of a Vulkan call that failed.
 pub type VksortResult = i32;
@@ -386,6 +395,8 @@ pub struct VksortStepTime {
     pub nanoseconds: f64,
     /// The name of the step, and its pass where there are several.
     pub name: [c_char; VKSORT_STEP_NAME_SIZE],
+    /// 0; room for later versions, as there is an array of these.
+    pub reserved: u64,
 }
 
 /// For vksortVrdxCreate.

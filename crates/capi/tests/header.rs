@@ -42,8 +42,8 @@ const BEGINNING: &str = "\
  * checked.
  *
  * Every structure that has a structSize begins with it. Set it to the sizeof of the structure, and all fields that you do not
- * need to zero. Later versions add fields at the end, and accept structures of an earlier version. A structure that is longer
- * than this version's is refused.
+ * need to zero. Later versions add fields at the end, and accept structures of an earlier version. A structure of a later version
+ * is accepted if what this version does not know is zero; up to 4096 bytes are read.
  *
  * Handles belong to the caller. A call on a handle that another thread destroys at the same time either finishes or fails.
  */";

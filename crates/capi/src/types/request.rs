@@ -72,11 +72,11 @@ pub const VKSORT_ALGORITHM_AUTO: VksortAlgorithm = 0;
 /// One histogram of all digits, then one pass with decoupled look-back per digit.
 pub const VKSORT_ALGORITHM_ONESWEEP: VksortAlgorithm = 1;
 /// Count, scan and scatter per digit; no workgroup waits for another.
-pub const VKSORT_ALGORITHM_REDUCE_THEN_SCAN: VksortAlgorithm = 3;
+pub const VKSORT_ALGORITHM_REDUCE_THEN_SCAN: VksortAlgorithm = 2;
 /// All digits in the shared memory of one workgroup, for up to one block of elements.
-pub const VKSORT_ALGORITHM_SINGLE_WORKGROUP: VksortAlgorithm = 4;
-/// Algorithms are numbered from 1 to this. 2 is not an algorithm any more, and is refused.
-pub const VKSORT_ALGORITHMS: u32 = 4;
+pub const VKSORT_ALGORITHM_SINGLE_WORKGROUP: VksortAlgorithm = 3;
+/// Algorithms are numbered from 1 to this.
+pub const VKSORT_ALGORITHMS: u32 = 3;
 
 /// Flag of a request: equal keys may come in any order, which may differ between runs and is faster on some devices.
 pub const VKSORT_REQUEST_NOT_STABLE: u32 = 1;
@@ -119,6 +119,8 @@ pub struct VksortKeyField {
     pub key: VksortKeyType,
     /// Direction of this field.
     pub order: VksortOrder,
+    /// 0; a later version may have some.
+    pub flags: u32,
 }
 
 /// What a sort of records writes.

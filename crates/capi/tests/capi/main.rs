@@ -262,6 +262,7 @@ fn the_table_of_capabilities_is_that_of_the_crate() {
     let packed = capabilities.version;
     let parts = (vk::api_version_major(packed), vk::api_version_minor(packed), vk::api_version_patch(packed));
     assert_eq!(format!("{}.{}.{}", parts.0, parts.1, parts.2), version);
+    assert_eq!((packed, parts), (VKSORT_VERSION, (VKSORT_VERSION_MAJOR, VKSORT_VERSION_MINOR, VKSORT_VERSION_PATCH)));
     for (index, key) in KeyType::ALL.iter().enumerate() {
         let mut properties = sized!(VksortKeyTypeProperties {});
         done(c!(get_key_type_properties(index as u32 + 1, &mut properties)));
@@ -270,7 +271,7 @@ fn the_table_of_capabilities_is_that_of_the_crate() {
         assert_eq!((name.to_str(), properties.bits), (Ok(key.name()), key.bits()));
         assert_eq!(properties.flags & VKSORT_KEY_IS_FLOAT != 0, key.is_float());
         assert_eq!(properties.flags & VKSORT_KEY_IS_SIGNED != 0, key.is_signed());
-        assert!(properties.flags & VKSORT_KEY_IS_BUILT != 0 && properties.algorithms == 0b11010);
+        assert!(properties.flags & VKSORT_KEY_IS_BUILT != 0 && properties.algorithms == 0b1110);
     }
 }
 
@@ -369,7 +370,7 @@ fn steps_are_named_and_timed() {
     done(c!(get_step_times(sort, 20_000, 0, null(), 64, &mut steps, null_mut())));
     assert_eq!(steps + 1, queries);
     let ticks: Vec<u64> = (0..queries.into()).collect();
-    let mut times = vec![VksortStepTime { nanoseconds: -1.0, name: [1; VKSORT_STEP_NAME_SIZE] }; 2];
+    let mut times = vec![VksortStepTime { nanoseconds: -1.0, name: [1; VKSORT_STEP_NAME_SIZE], reserved: 1 }; 2];
     steps = 2;
     let code = c!(get_step_times(sort, 20_000, queries, ticks.as_ptr(), 64, &mut steps, times.as_mut_ptr()));
     assert_eq!((code, steps), (VKSORT_INCOMPLETE, 2));

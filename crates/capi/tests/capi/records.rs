@@ -22,7 +22,7 @@ struct Item {
 }
 
 fn field(offset: usize, key: VksortKeyType, order: VksortOrder) -> VksortKeyField {
-    VksortKeyField { offset: offset as u32, key, order }
+    VksortKeyField { offset: offset as u32, key, order, flags: 0 }
 }
 
 /// By group, the largest first, then by depth, then by level.
@@ -209,9 +209,11 @@ fn what_is_no_request_of_records_is_refused() {
     };
     let unknown = [first, VksortKeyField { key: 0, ..second }];
     let turned = [first, second, VksortKeyField { order: 2, ..third }];
+    let flagged = [first, VksortKeyField { flags: 1, ..second }];
     let beyond = [VksortKeyField { offset: 17, ..second }];
     let far = [VksortKeyField { offset: u32::MAX, ..second }];
-    let cases: [(VksortRecordRequest, &[&str]); 12] = [
+    let cases: [(VksortRecordRequest, &[&str]); 13] = [
+        (with(&flagged), &["vksortCreateSorter: flags of fields[1] is 0x1", "allowed is 0"]),
         (
             VksortRecordRequest { flags: 2, ..good },
             &["vksortCreateSorter: flags of VksortRecordRequest is 0x2", "a union of 0x1"],
@@ -232,7 +234,7 @@ fn what_is_no_request_of_records_is_refused() {
             VksortRecordRequest { output: 3, ..good },
             &["output of VksortRecordRequest is 3", "VKSORT_RECORD_OUTPUT_ of 0 to 2"],
         ),
-        (VksortRecordRequest { algorithm: 2, ..good }, &["algorithm is 2", "0, 1, 3 or 4"]),
+        (VksortRecordRequest { algorithm: 4, ..good }, &["algorithm is 4", "VKSORT_ALGORITHM_ of 0 to 3"]),
     ];
     for (request, parts) in cases {
         refused(c!(create_sorter(&info_of(&request), &mut sorter)), value, parts);
