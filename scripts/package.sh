@@ -30,7 +30,7 @@ trap 'exit 130' INT TERM
 root=$PWD
 
 # Files that are not committed yet are packaged too.
-cargo package --quiet --package vksort --package vksort-capi --package vksort-profiles --package vksort-visitors --package vksort-wgpu --no-verify --allow-dirty --target-dir "$work" ||
+cargo package --quiet --package vksort --package vksort-profiles --package vksort-visitors --package vksort-wgpu --no-verify --allow-dirty --target-dir "$work" ||
     die "cargo package failed"
 version=$(locked_version vksort)
 for archive in "$work"/package/*.crate; do
@@ -101,7 +101,7 @@ step env VKSORT_WRITE_SPIRV=1 "${checked[@]}" check --quiet --release --features
 mv "$work/spirv" spirv
 # The crates beside it, as a program that has both from a registry. wgpu takes minutes to compile, unless its lints have been run
 # before, as in CI.
-for crate in vksort-visitors vksort-capi vksort-profiles vksort-wgpu; do
+for crate in vksort-visitors vksort-profiles vksort-wgpu; do
     cp "$root/Cargo.lock" "$work/$crate-$version"
     step "${checked[@]}" --config "patch.crates-io.vksort.path='$PWD'" \
         --config "patch.crates-io.vksort-visitors.path='$work/vksort-visitors-$version'" check --quiet --release --lib \

@@ -59,16 +59,9 @@ impl Plan {
         self.each_tail_step(count, emit);
     }
 
-    /// Emits the steps of every count with nothing to sort: each kernel runs in one workgroup, and reads and writes no elements.
-    pub fn each_idle_step(&self, emit: &mut dyn FnMut(Step)) {
-        for count in [Count::Host(self.most()), Count::Host(self.most().min(1)), Count::Device] {
-            self.each_step(count, &mut |mut step| {
-                if let Work::Dispatch { groups, push, .. } = &mut step.work {
-                    (*groups, push.count) = (Groups::Direct(1), 0);
-                }
-                emit(step);
-            });
-        }
+    /// Counts whose steps have every kernel of the plan. With [`Step::idle`] they warm the kernels up.
+    pub fn idle_counts(&self) -> [Count; 3] {
+        [Count::Host(self.most()), Count::Host(self.most().min(1)), Count::Device]
     }
 
     /// The kernels of the plan for these counts.

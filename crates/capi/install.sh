@@ -8,7 +8,8 @@
 # Git for Windows or MSYS2. It has not been run on macOS and Windows. It builds for this machine, in cargo's target folder, wherever
 # the environment or a configuration file puts that.
 #
-#   --prefix DIR    where to: DIR/include, DIR/lib, DIR/lib/pkgconfig and DIR/lib/cmake/vksort; on Windows the DLL is in DIR/bin
+#   --prefix DIR    where to: DIR/include, DIR/lib, DIR/lib/pkgconfig, DIR/lib/cmake/vksort and
+#                   DIR/share/licenses/vksort; on Windows the DLL is in DIR/bin
 #   --no-wide-keys  without the kernels for keys of 64 and 128 bits
 #   --visitor-compiler  also the program DIR/bin/vksort-compile-visitor, in CMake vksort::compile_visitor. It takes what
 #                   scripts/setup.sh --kernels installs
@@ -128,8 +129,8 @@ if [[ $compiler ]]; then
     [[ $built != *.dll ]] || compiler+=.exe
 fi
 
-library=$prefix/lib package=$prefix/lib/cmake/vksort
-mkdir -p "$library/pkgconfig" "$package"
+library=$prefix/lib package=$prefix/lib/cmake/vksort licences=$prefix/share/licenses/vksort
+mkdir -p "$library/pkgconfig" "$package" "$licences"
 # Puts a file into place as a whole: a program that runs keeps its library.
 put() {
     cp "$1" "$2.part" && mv -f "$2.part" "$2"
@@ -138,6 +139,9 @@ while read -r header; do
     mkdir -p "$(dirname "$prefix/include/$header")"
     put "crates/capi/include/$header" "$prefix/include/$header"
 done < <(cd crates/capi/include && find . -name '*.h')
+for licence in LICENSE-MIT LICENSE-APACHE; do
+    put "$licence" "$licences/$licence"
+done
 put "$work/$static" "$library/$static"
 if [[ $imports ]]; then
     mkdir -p "$prefix/bin"

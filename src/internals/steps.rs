@@ -135,7 +135,7 @@ fn host_sort(plan: &Plan, count: Option<Count>) -> HostSort {
     };
     match count {
         Some(count) => plan.each_step(count, &mut emit),
-        None => plan.each_idle_step(&mut emit),
+        None => plan.idle_counts().into_iter().for_each(|count| plan.each_step(count, &mut |step| emit(step.idle()))),
     }
     let scratch = plan.scratch();
     HostSort {

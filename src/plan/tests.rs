@@ -469,13 +469,15 @@ fn every_kernel_is_warmed_up() {
         for algorithm in chained() {
             let plan = Plan { segment_capacity: 7, ..plan_of(&nvidia, &request.algorithm(Some(algorithm)), 1_000_000) };
             let mut warmed = Vec::new();
-            plan.each_idle_step(&mut |step| match step.work {
-                Work::Dispatch { kernel, groups, push } => {
-                    assert_eq!((groups, push.count), (Groups::Direct(1), 0), "{request}: {}", step.name);
-                    warmed.push(kernel);
-                }
-                Work::Clear { .. } => {}
-            });
+            for count in plan.idle_counts() {
+                plan.each_step(count, &mut |step| match step.idle().work {
+                    Work::Dispatch { kernel, groups, push } => {
+                        assert_eq!((groups, push.count), (Groups::Direct(1), 0), "{request}: {}", step.name);
+                        warmed.push(kernel);
+                    }
+                    Work::Clear { .. } => {}
+                });
+            }
             let counts = [1, 2, 1_000, 100_000, 1_000_000].map(|count| Count::Host(count.min(plan.most())));
             let kernels = plan.kernels(&[&counts[..], &[Count::Device]].concat());
             assert!(kernels.iter().all(|kernel| warmed.contains(kernel)), "{request}: {kernels:?}, {warmed:?}");

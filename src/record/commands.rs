@@ -64,6 +64,15 @@ pub struct StepTime {
     pub nanoseconds: f64,
 }
 
+/// Which steps are recorded.
+#[derive(Clone, Copy)]
+pub(super) enum Steps {
+    /// Those of a count that was checked.
+    Of(Count),
+    /// Those of a count, with nothing to sort.
+    Idle(Count),
+}
+
 impl BoundSort {
     /// The first accesses of the sort to keys, values, count and the words of segments: the destination scope of the barrier before the sort.
     pub const INPUT_SCOPE: AccessScope = AccessScope::COMPUTE_READ.union(AccessScope::COMPUTE_WRITE);
@@ -260,7 +269,12 @@ impl BoundSort {
         // SAFETY: the same contract; the set goes with the layout.
         unsafe {
             resources.iter().for_each(|resources| self.bind_resources(commands, *resources));
-            self.record_steps(commands, None, None, &mut |_name| {});
+            for count in self.plan.idle_counts() {
+                // Layers take each for a sort, and a visitor's buffers are known to the caller alone.
+                let device = &self.sorter.pipelines.layouts.device;
+                Self::OUTPUT_SCOPE.record_barrier(Self::INPUT_SCOPE, device, commands);
+                self.record_steps(commands, Steps::Idle(count), None, &mut |_name| {});
+            }
         }
         Ok(())
     }
@@ -303,7 +317,7 @@ impl BoundSort {
         let mut index = 0;
         // SAFETY: by this function's contract.
         unsafe {
-            self.record_steps(commands, Some(count), None, &mut |_name| {
+            self.record_steps(commands, Steps::Of(count), None, &mut |_name| {
                 index += 1;
                 stamp(index, vk::PipelineStageFlags::BOTTOM_OF_PIPE);
             });
@@ -311,7 +325,7 @@ impl BoundSort {
         Ok(())
     }
 
-    /// Records the steps for a count that was checked, or those that warm up, and calls `after` after each.
+    /// Records steps, and calls `after` after each.
     ///
     /// # Safety
     ///
@@ -319,13 +333,13 @@ impl BoundSort {
     pub(super) unsafe fn record_steps(
         &self,
         commands: vk::CommandBuffer,
-        count: Option<Count>,
+        steps: Steps,
         push: Option<vk::PFN_vkCmdPushDescriptorSetKHR>,
         after: &mut dyn FnMut(StepName),
     ) {
         // The push constant is the count's index plus 1, and 0 for a count from the host.
-        let count_word = match (count, self.memory.count) {
-            (Some(Count::Device), Some((_, word))) => word + 1,
+        let count_word = match (steps, self.memory.count) {
+            (Steps::Of(Count::Device), Some((_, word))) => word + 1,
             _ => 0,
         };
         let device = &self.sorter.pipelines.layouts.device;
@@ -357,9 +371,9 @@ impl BoundSort {
             index += 1;
             after(step.name);
         };
-        match count {
-            Some(count) => self.plan.each_step(count, &mut emit),
-            None => self.plan.each_idle_step(&mut emit),
+        match steps {
+            Steps::Of(count) => self.plan.each_step(count, &mut emit),
+            Steps::Idle(count) => self.plan.each_step(count, &mut |step| emit(step.idle())),
         }
     }
 

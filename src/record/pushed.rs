@@ -4,6 +4,7 @@ use ash::vk;
 
 use super::bind::BoundSort;
 use super::buffers::SortBuffers;
+use super::commands::Steps;
 use super::memory::DIRECT_SCRATCH_USAGE;
 use super::options::{Access, SorterOptions};
 use super::requirements::Requirements;
@@ -112,7 +113,7 @@ impl PushedSort {
         if sort.capacity().elements > 0 {
             // SAFETY: the command buffer is recording and the buffers are alive, by this function's contract; the sorter was built
             // for pushed descriptors, of which `push` is the function.
-            unsafe { sort.record_steps(commands, Some(count), Some(push), after) };
+            unsafe { sort.record_steps(commands, Steps::Of(count), Some(push), after) };
         }
     }
 }

@@ -21,6 +21,7 @@ linked() {
 # Everything that finds the library in a folder: check_prefix NAME FOLDER
 check_prefix() {
     local name=$1 folder=$2 line of=crates/capi/tests/c/consumer/main.c flags
+    cmp --quiet LICENSE-MIT "$folder/share/licenses/vksort/LICENSE-MIT" || die "$folder is without vksort's licences"
     consumer "$name-shared" vksort::vksort -DCMAKE_PREFIX_PATH="$folder"
     consumer "$name-static" vksort::vksort_static -DCMAKE_PREFIX_PATH="$folder"
     consumer "$name-component" vk_radix_sort -DCMAKE_PREFIX_PATH="$folder" -DCOMPONENT=vk_radix_sort
