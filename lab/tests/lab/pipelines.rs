@@ -95,7 +95,7 @@ fn bad_input_is_one_line() {
         (vec!["--plot", "no-such-file", "--out", "plot.png"], "no-such-file"),
     ] {
         let run = run(&arguments);
-        let stderr = String::from_utf8(run.stderr).unwrap();
+        let stderr = vksort_testing::process::said(&run.stderr);
         assert_eq!(run.status.code(), Some(1), "{arguments:?}: {stderr}");
         assert!(stderr.starts_with("error: ") && stderr.trim_end().lines().count() == 1, "{arguments:?}: {stderr}");
         assert!(stderr.contains(part), "{arguments:?}: {part:?} is missing in {stderr:?}");

@@ -10,6 +10,7 @@ use vksort::standalone::Gpu;
 use vksort::{Algorithm, KeyType, Order, RankMethod, SortRequest, SorterOptions, Tuning, ValueType};
 use vksort_profiles::{SortKind, TuningProfile};
 use vksort_testing::drawn::with_each_size;
+use vksort_testing::process::said;
 
 /// A directory of its own, removed when the test has passed.
 struct Scratch(PathBuf);
@@ -30,7 +31,7 @@ impl Scratch {
     /// Runs an example, which must succeed; gives stdout and stderr.
     fn succeed(&self, example: &str, arguments: &[&str]) -> (String, String) {
         let run = self.run(example, arguments);
-        let [stdout, stderr] = [run.stdout, run.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        let (stdout, stderr) = (String::from_utf8(run.stdout).unwrap(), said(&run.stderr));
         assert!(run.status.success(), "{example} {arguments:?} ended by {}: {stderr}", run.status);
         (stdout, stderr)
     }
@@ -43,7 +44,7 @@ impl Scratch {
             // Building and checking one candidate, and the rounds at the end, take their time whatever the limit.
             let limit = Duration::from_secs(seconds + 30);
             assert!(started.elapsed() < limit, "{seconds} seconds were {:?}", started.elapsed());
-            let [stdout, stderr] = [run.stdout, run.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+            let (stdout, stderr) = (String::from_utf8(run.stdout).unwrap(), said(&run.stderr));
             if run.status.success() {
                 return (stdout, stderr);
             }
@@ -57,7 +58,7 @@ impl Scratch {
     fn fail(&self, example: &str, arguments: &[&str], parts: &[&str]) {
         let before = self.names();
         let run = self.run(example, arguments);
-        let stderr = String::from_utf8(run.stderr).unwrap();
+        let stderr = said(&run.stderr);
         assert_eq!(run.status.code(), Some(1), "{example} {arguments:?}: {stderr}");
         let line = stderr.trim_end();
         assert!(line.starts_with("error: ") && !line.contains('\n'), "{example} {arguments:?}: {stderr}");
