@@ -38,11 +38,11 @@ pub fn all(rows: &[Row], found: &Found, measured: &[Measured]) -> Vec<(&'static 
 }
 
 /// A line per case that was measured at several sizes.
-fn over_sizes<'a>(rows: impl Iterator<Item = &'a Row>, value: fn(&Row) -> f64) -> Vec<Line> {
+fn over_sizes<'a>(rows: impl Iterator<Item = &'a Row> + Clone, value: fn(&Row) -> f64) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
-    let rows: Vec<&Row> = rows.collect();
-    for row in &rows {
-        let label = named(row, &rows);
+    let others = has_others(rows.clone());
+    for row in rows {
+        let label = named(row, others);
         let point = (row.n as f64, value(row));
         match lines.iter_mut().find(|line| line.label == label) {
             // Two suites may have measured the same case.
@@ -104,11 +104,12 @@ pub fn session(session: &Session) -> Option<Figure> {
 
 /// A bar per case at the largest size of its suite.
 fn rates(rows: &[Row]) -> Option<Figure> {
+    let label = labels(rows);
     let bar = |row: &Row| {
         let n = row.n as f64 * 1e9;
         let (_, low, high) = row.time()?;
         let text = rate(row.elements_per_s);
-        Some(Bar { label: label(row, rows), value: row.elements_per_s, range: (n / high, n / low), part: None, text })
+        Some(Bar { label: label(row), value: row.elements_per_s, range: (n / high, n / low), part: None, text })
     };
     let bars: Vec<Bar> = largest(rows).filter(|row| !row.is_copy()).filter_map(bar).collect();
     let title = format!("Elements per second\n{}", device(rows));
@@ -117,10 +118,16 @@ fn rates(rows: &[Row]) -> Option<Figure> {
 
 /// How near each case comes to moving no more than a radix sort has to.
 fn floor(rows: &[Row]) -> Option<Figure> {
+    let label = labels(rows);
     let bar = |row: &Row| {
-        let (value, (median, low, high)) = (row.floor_share?, row.time()?);
-        let range = (value * median / high, value * median / low);
-        Some(Bar { label: label(row, rows), value, range, part: None, text: format!("{:.0} %", 100.0 * value) })
+        let (value, (low, high)) = (row.floor_share?, spread(row)?);
+        Some(Bar {
+            label: label(row),
+            value,
+            range: (value * low, value * high),
+            part: None,
+            text: format!("{:.0} %", 100.0 * value),
+        })
     };
     let bars: Vec<Bar> = largest(rows).filter(|row| !row.is_copy()).filter_map(bar).collect();
     let noise = if bars.iter().any(|bar| bar.value > 1.0) { "; more is noise" } else { "" };
@@ -215,20 +222,26 @@ fn spread(row: &Row) -> Option<(f64, f64)> {
     Some((median / high.max(1.0), median / low.max(1.0)))
 }
 
-/// The case, with vksort's name where other programs have rows.
-fn named(row: &Row, rows: &[&Row]) -> String {
-    // Other sorts have no subgroups.
-    let others = rows.iter().any(|row| row.subgroup.is_none());
+/// Whether there are sorts of other programs, which have no subgroups.
+fn has_others<'a>(mut rows: impl Iterator<Item = &'a Row>) -> bool {
+    rows.any(|row| row.subgroup.is_none())
+}
+
+/// The case, with vksort's name beside others.
+fn named(row: &Row, others: bool) -> String {
     let ours = others && row.subgroup.is_some() && !row.is_copy();
     format!("{}{}", if ours { "vksort: " } else { "" }, row.label())
 }
 
-/// The case and its size, with the suite where there are several.
-fn label(row: &Row, rows: &[Row]) -> String {
-    // Rows of other programs have it already.
-    let of_suite = report::suites(rows).len() > 1 && !row.vksort_version.is_empty();
-    let suite = if of_suite { format!("{}: ", row.suite) } else { String::new() };
-    format!("{suite}{}, {}", named(row, &rows.iter().collect::<Vec<_>>()), size(row.n))
+/// What names a row: the case and its size, with the suite where there are several.
+fn labels(rows: &[Row]) -> impl Fn(&Row) -> String {
+    let (several, others) = (report::suites(rows).len() > 1, has_others(rows.iter()));
+    move |row| {
+        // Rows of other programs have it already.
+        let of_suite = several && !row.vksort_version.is_empty();
+        let suite = if of_suite { format!("{}: ", row.suite) } else { String::new() };
+        format!("{suite}{}, {}", named(row, others), size(row.n))
+    }
 }
 
 fn device(rows: &[Row]) -> String {

@@ -93,9 +93,7 @@ pub fn of_segments(
     segment_capacity: u32,
     count: impl Into<Option<Count>>,
 ) -> Result<HostSort, Error> {
-    desc.request.check()?;
-    let plan = Plan::new(desc.request, desc.algorithm, Shape::fit(desc)?, capacity);
-    Ok(host_sort(&Plan { segment_capacity, ..plan }, count.into()))
+    Ok(host_sort(&segmented_plan(desc, capacity, segment_capacity)?, count.into()))
 }
 
 /// The dispatch of an inspector beside that sort, if it has one.
@@ -109,9 +107,7 @@ pub fn inspection(
     segment_capacity: u32,
     count: Count,
 ) -> Result<Option<HostStep>, Error> {
-    desc.request.check()?;
-    let plan = Plan::new(desc.request, desc.algorithm, Shape::fit(desc)?, capacity);
-    let plan = Plan { segment_capacity, ..plan };
+    let plan = segmented_plan(desc, capacity, segment_capacity)?;
     let step = |(groups, push)| Step::dispatch(Kernel::Inspect, None, Groups::Direct(groups), push);
     Ok(plan.inspection(count).map(|found| host_step(&plan, step(found))))
 }
@@ -123,6 +119,12 @@ pub fn inspection(
 /// As for [`SortRequest::check`].
 pub fn resolve(request: &SortRequest) -> Result<(SortRequest, Option<Fields>), Error> {
     request.resolve()
+}
+
+fn segmented_plan(desc: &ShapeDesc<'_>, capacity: u32, segment_capacity: u32) -> Result<Plan, Error> {
+    desc.request.check()?;
+    let plan = Plan::new(desc.request, desc.algorithm, Shape::fit(desc)?, capacity);
+    Ok(Plan { segment_capacity, ..plan })
 }
 
 fn host_sort(plan: &Plan, count: Option<Count>) -> HostSort {

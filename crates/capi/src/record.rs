@@ -56,11 +56,22 @@ pub(super) fn count_of(number: u64) -> Result<Count, Failure> {
 }
 
 /// A range, if there is one.
-pub(super) fn range_of(range: &VksortBufferRange) -> Result<Option<BufferRange>, Failure> {
+fn range_of(range: &VksortBufferRange) -> Result<Option<BufferRange>, Failure> {
     let VksortBufferRange { buffer, offset, size, usage, reserved } = *range;
     check_flags("reserved of VksortBufferRange", reserved, 0)?;
     let usage = (usage != 0).then_some(vk::BufferUsageFlags::from_raw(usage));
     Ok((buffer != vk::Buffer::null()).then(|| BufferRange::new(buffer, size).offset(offset).usage(usage)))
+}
+
+/// The range of a report, which whoever takes it refuses if it has no buffer.
+///
+/// # Safety
+///
+/// The pointer is null, or leads to a range.
+pub(super) unsafe fn report_of(report: *const VksortBufferRange) -> Result<BufferRange, Failure> {
+    check_pointer(report, "the pointer to report")?;
+    // SAFETY: it is aligned, and leads to a range by this function's contract.
+    Ok(range_of(unsafe { &*report })?.unwrap_or(BufferRange::new(vk::Buffer::null(), 0)))
 }
 
 /// Binds a sorter to buffers. The result can be recorded any number of times, in any number of command buffers.

@@ -1,12 +1,12 @@
 //! Verifiers of bound sorts.
 
-use ash::vk::{Buffer, CommandBuffer as VkCommandBuffer};
-use vksort::{BufferRange, Verifier};
+use ash::vk::CommandBuffer as VkCommandBuffer;
+use vksort::Verifier;
 
 use super::handles::Register;
 use super::outcome::run_unit;
-use super::record::{SORTS, count_of, range_of};
-use super::structs::{check_handle, check_pointer, put};
+use super::record::{SORTS, count_of, report_of};
+use super::structs::{check_handle, put};
 use super::types::*;
 
 static VERIFIERS: Register<Verifier> = Register::new("VksortVerifier");
@@ -58,9 +58,8 @@ pub unsafe extern "C" fn create_verifier(
     run_unit("vksortCreateVerifier", || {
         // SAFETY: it is null or writable, by this function's contract.
         unsafe { put(verifier, std::ptr::null_mut())? };
-        check_pointer(report, "the pointer to report")?;
-        // SAFETY: it is aligned, and leads to a range by this function's contract.
-        let report = range_of(unsafe { &*report })?.unwrap_or(BufferRange::new(Buffer::null(), 0));
+        // SAFETY: by this function's contract.
+        let report = unsafe { report_of(report)? };
         let sort = SORTS.get("sort", sort)?;
         // SAFETY: by this function's contract; it is writable, as it was above.
         unsafe { put(verifier, VERIFIERS.add(sort.elements()?.verifier(report)?)) }

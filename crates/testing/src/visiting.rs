@@ -123,22 +123,12 @@ impl VisitedSort {
     /// Sorts `times` times over, and waits.
     pub fn run(&self, count: impl Into<Count>, push: &[u8], times: u32) -> Result<(), Error> {
         let (count, resources) = (count.into(), VisitorResources::default().set(self.set).push(push));
-        let (from, to) = (BoundSort::OUTPUT_SCOPE, BoundSort::INPUT_SCOPE);
-        let memory = [from.barrier_to(to)];
         let record = |commands| {
             for time in 0..2 * times {
                 // SAFETY: the command buffer is recording on a compute queue; earlier transfers were waited for on the host;
                 // buffers and set are kept alive by `self`.
                 unsafe {
-                    self.device.raw.cmd_pipeline_barrier(
-                        commands,
-                        from.stages,
-                        to.stages,
-                        vk::DependencyFlags::empty(),
-                        &memory,
-                        &[],
-                        &[],
-                    );
+                    BoundSort::OUTPUT_SCOPE.record_barrier(BoundSort::INPUT_SCOPE, &self.device.raw, commands);
                     // What warms the kernels up in front of each sort calls no visitor and changes nothing.
                     match time % 2 {
                         0 => self.bound.record_warm_up(commands, resources)?,

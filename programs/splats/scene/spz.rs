@@ -30,6 +30,11 @@ const MOST_FRACTION: u8 = 23;
 const ANTIALIASED: u8 = 1;
 const EXTENDED: u8 = 2;
 
+/// The number at a byte.
+fn word(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([0, 1, 2, 3].map(|byte| bytes[at + byte]))
+}
+
 /// What a header says.
 struct Header {
     version: u32,
@@ -42,8 +47,8 @@ struct Header {
 impl Header {
     /// Reads the words that all versions have, of a file of so many bytes, which may have at most so many splats.
     fn new(words: &[u8; 16], given: u64, most: u64) -> Result<Header> {
-        let word = |at: usize| u32::from_le_bytes([0, 1, 2, 3].map(|byte| words[at + byte]));
-        let (version, count, [degree, fraction, flags, _]) = (word(4), word(8) as usize, word(12).to_le_bytes());
+        let (version, count) = (word(words, 4), word(words, 8) as usize);
+        let [degree, fraction, flags, _] = word(words, 12).to_le_bytes();
         ensure!((1..=4).contains(&version), "the version of .spz is {version}, allowed are 1 to 4");
         check_count(count as u64, most)?;
         let most_degree = HARMONICS.len() - 1;
@@ -114,7 +119,7 @@ fn read_streams(mut file: impl BufRead, given: u64, most: u64, scene: &mut Scene
     file.read_exact(&mut words).context("the header is cut off")?;
     let header = Header::new(words.first_chunk().expect("there are 32"), given, most)?;
     ensure!(header.version == 4, "the version of .spz without gzip is {}, allowed is 4", header.version);
-    let (streams, list) = (words[15], u32::from_le_bytes([0, 1, 2, 3].map(|byte| words[16 + byte])));
+    let (streams, list) = (words[15], word(&words, 16));
     let between = u64::from(list).checked_sub(words.len() as u64).filter(|bytes| *bytes <= MOST_EXTENSIONS);
     let between = between.with_context(|| {
         format!("the list of streams begins at byte {list}, allowed are 32 to {}", 32 + MOST_EXTENSIONS)
@@ -166,10 +171,8 @@ fn axes(header: &Header, mut records: &[u8]) -> Result<Axes> {
         ensure!(records.is_empty(), "the file goes on after its {} splats", header.count);
     }
     while !records.is_empty() {
-        let [kind, length] = records
-            .split_off(..8)
-            .map(|head| [0, 4].map(|at| u32::from_le_bytes([0, 1, 2, 3].map(|byte| head[at + byte]))))
-            .context("an extension is cut off")?;
+        let [kind, length] =
+            records.split_off(..8).map(|head| [word(head, 0), word(head, 4)]).context("an extension is cut off")?;
         let value = records.split_off(..length as usize).context("an extension is cut off")?;
         if kind == COORDINATE_SYSTEM {
             let Ok(number) = <[u8; 4]>::try_from(value).map(u32::from_le_bytes) else {
@@ -198,7 +201,7 @@ fn decode(header: &Header, [positions, alphas, colors, scales, rotations]: [&[u8
         });
         let [i, j, k, w] = match header.version {
             1 | 2 => first_three(three(rotations, index)),
-            _ => smallest_three(u32::from_le_bytes([0, 1, 2, 3].map(|byte| rotations[4 * index + byte])), signed),
+            _ => smallest_three(word(rotations, 4 * index), signed),
         };
         scene.add(rotation(i, j, k, w).map(|rotation| Splat {
             position: axes.position(vec3(x, y, z)),
