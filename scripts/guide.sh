@@ -27,6 +27,7 @@ rm -rf "$book" && mkdir -p target
 ! grep -E 'WARN|ERROR' "$book.log" >&2 || die "mdbook warns"
 python3 scripts/guide/links.py "$book" ${check:+--check} || die "links lead nowhere"
 [[ $check ]] || { say "open $book/index.html" && exit; }
+compgen -G "$book/searchindex-*.js" >/dev/null || die "the guide cannot be searched"
 
 for tool in gcc g++; do
     has "$tool" || die "$tool is missing: run scripts/setup.sh --all-tests"

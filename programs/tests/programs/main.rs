@@ -7,6 +7,7 @@ mod first;
 mod footprints;
 mod framing;
 mod fuzz;
+mod letters;
 mod loading;
 mod made;
 mod memory;

@@ -132,6 +132,15 @@ fn features_are_measured_and_written() {
     }
     fs::remove_dir_all(scratch.0.join("sizes")).unwrap();
 
+    // Beside others, vksort's have its name.
+    scratch.succeed(&["--suite", "peers", "--count", "2000", "--runs", "1", "--out", "peers"]);
+    let rates = fs::read_to_string(scratch.0.join("peers/rates.svg")).unwrap();
+    for text in ["vksort: u32 keys, ", "vksort: u32 pairs, ", "radsort u32 keys, "] {
+        assert!(rates.contains(text), "{text:?} is not in the rates");
+    }
+    assert!(!rates.contains("vksort: radsort"), "others have vksort's name");
+    fs::remove_dir_all(scratch.0.join("peers")).unwrap();
+
     // What is there stays, unless it is to be overwritten.
     scratch.fail(&run, &["--out", "results.csv", "--force"]);
     let results = scratch.0.join("results/results.csv");
