@@ -27,8 +27,6 @@ mod pack;
 struct Kernels {
     /// A module for each of [`kernels::modules`].
     modules: Vec<Vec<u32>>,
-    /// The digest of the GLSL that they were compiled from.
-    sources: String,
     /// Whether those kept in the repository were compiled from other GLSL than it has now.
     stale: bool,
 }
@@ -99,11 +97,9 @@ fn embed(kernels: &Kernels, out: &Path) -> Result<(), String> {
         "const PACKED: [&[u8]; {}] = [\n{entries}];\n\
          const SPECIALIZED: [u64; {}] = [\n{constants}];\n\
          const DIGEST: u64 = {hash};\n\
-         pub(crate) const SOURCES_DIGEST: u64 = {};\n\
          #[allow(dead_code, reason = \"for a test\")]\nconst STALE: bool = {};\n",
         kernels::KERNELS.len(),
         modules.len(),
-        digest::add(0, kernels.sources.as_bytes()),
         kernels.stale
     );
     fs::write(out.join("modules.rs"), text).map_err(|error| format!("OUT_DIR: {error}"))

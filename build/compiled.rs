@@ -22,14 +22,14 @@ pub fn kernels(root: &Path, asked: Stale) -> Result<Kernels, String> {
     let glsl = root.join("glsl");
     let modules = modules(&glsl)?;
     let sources = digest::of_sources(&glsl).map_err(|error| format!("{}: {error}", glsl.display()))? + "\n";
-    let mut kernels = Kernels { modules, sources, stale: false };
+    let mut kernels = Kernels { modules, stale: false };
     if !root.join(OF_REPOSITORY).is_file() {
         if asked != Stale::Stays {
             println!("cargo::warning={WRITE} needs the repository of vksort: this package stays as it is");
         }
         return Ok(kernels);
     }
-    let files = files(root, &kernels)?;
+    let files = files(root, &kernels.modules, sources)?;
     let stale = stale(root, &files).map_err(|error| format!("spirv/: {error}"))?;
     match asked {
         Stale::Stays => kernels.stale = !stale.is_empty(),
@@ -64,9 +64,9 @@ fn modules(glsl: &Path) -> Result<Vec<Vec<u32>>, String> {
 }
 
 /// What the repository keeps, by its path there.
-fn files(root: &Path, kernels: &Kernels) -> Result<BTreeMap<String, Vec<u8>>, String> {
-    let mut files = BTreeMap::from([(format!("spirv/{}", digest::FILE), kernels.sources.clone().into_bytes())]);
-    for (module, words) in kernels::modules().iter().zip(&kernels.modules) {
+fn files(root: &Path, modules: &[Vec<u32>], sources: String) -> Result<BTreeMap<String, Vec<u8>>, String> {
+    let mut files = BTreeMap::from([(format!("spirv/{}", digest::FILE), sources.into_bytes())]);
+    for (module, words) in kernels::modules().iter().zip(modules) {
         files.insert(format!("spirv/{}.spv", module.name()), bytes(words));
     }
     let compiler = Compiler::new().map_err(reason)?;

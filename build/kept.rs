@@ -36,5 +36,5 @@ pub fn kernels(root: &Path, asked: Stale) -> Result<Kernels, String> {
             stale = true;
         }
     }
-    Ok(Kernels { modules, sources, stale })
+    Ok(Kernels { modules, stale })
 }

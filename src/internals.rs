@@ -1,5 +1,6 @@
 //! Internals for the tests of this crate, without any promise of stability.
 
+pub use crate::checksum::of as checksum;
 pub use crate::modules::words as module_words;
 pub use crate::profile::{Quirks, driver, vendor};
 pub use crate::spirv::Rewrite;

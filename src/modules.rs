@@ -13,12 +13,8 @@ use crate::key::KeyType;
 // `PACKED`: for each kernel its modules, packed in the order of `kernels::modules`, except those whose feature is off.
 // `SPECIALIZED`: for each of `kernels::modules`, a bit for every specialization constant that it has.
 // `DIGEST`: a hash of all modules, including those whose feature is off.
-// `SOURCES_DIGEST`: a hash of the GLSL that they were compiled from.
 // `STALE`: whether `spirv/` is not what `glsl/` compiles to, or without the compiler, whether `glsl/` has changed since.
 include!(concat!(env!("OUT_DIR"), "/modules.rs"));
-
-/// How many of `kernels::modules` there are.
-pub(crate) const COUNT: usize = SPECIALIZED.len();
 
 const _: () = assert!(spec::LEN <= u64::BITS as usize);
 

@@ -15,9 +15,9 @@ use vksort_visitors::VisitorSource;
 #[derive(Parser)]
 #[command(name = "vksort-compile-visitor", version)]
 #[command(after_help = "\
-The bytes are for vksortCreateVisitedSorter in C, and for Visitor::from_bytes in Rust, of the same version of vksort. They serve
-requests with these options, in any order and with any bits, also of other key types with as many words of 32 bits.
-docs/VISITORS.md describes the GLSL.")]
+The bytes are for vksortCreateVisitedSorter in C, and for Visitor::from_bytes in Rust, of versions of vksort that begin with the
+same two numbers. They serve requests with these options, in any order and with any bits, also of other key types with as many
+words of 32 bits. docs/VISITORS.md describes the GLSL.")]
 struct Args {
     /// The visitor's GLSL
     #[arg(value_name = "FILE", required_unless_present = "depth")]

@@ -43,7 +43,7 @@ impl Visitor {
     ///
     /// # Errors
     ///
-    /// [`Error::Visitor`] for other bytes, and for bytes from another version of vksort.
+    /// [`Error::Visitor`] for other bytes, and for those compiled for the kernels of another minor version of vksort.
     pub fn from_bytes(bytes: &[u8]) -> Result<Visitor, Error> {
         let packed = Packed::from_bytes(bytes)?;
         let (name, visits, push_bytes) = (packed.name.clone(), packed.interface.visits, packed.interface.push_bytes);

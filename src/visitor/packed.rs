@@ -1,46 +1,43 @@
 //! Compiled visitors as bytes.
 
 use super::interface::{Interface, Visits};
-use crate::checksum;
 use crate::error::Error;
-use crate::kernels::{self, Module};
-use crate::modules::{self, unpack};
+use crate::kernels::Module;
+use crate::modules::unpack;
 use crate::request::SortRequest;
+use crate::{abi, checksum};
 
 /// The first bytes.
 const MAGIC: &[u8; 8] = b"vksortV1";
-/// The words that follow: the digest of the kernels, the low half of the rest's checksum, the interface, two lengths, the bits of
-/// the modules.
-const HEAD_WORDS: usize = 2 + 1 + 4 + 2 + MODULE_WORDS;
-/// Words with a bit for each module.
-const MODULE_WORDS: usize = modules::COUNT.div_ceil(32);
+/// The words that follow: the number of the kernels' contract, the low half of the rest's checksum, the interface, and the lengths of
+/// the visitor's name, of the names of its modules, and of the modules.
+const HEAD_WORDS: usize = 2 + 4 + 3;
+/// Words in front of what the checksum is of.
+const UNSUMMED_WORDS: usize = 2;
 
 /// The modules of a visitor for one kind of request.
 #[derive(Clone)]
 pub(super) struct Packed {
     pub name: String,
     pub interface: Interface,
-    /// The modules, in the order of [`kernels::modules`].
-    modules: Vec<Module>,
+    /// The names of the modules, as versions of vksort may have others, in another order.
+    modules: Vec<String>,
     packed: Vec<u8>,
 }
 
-/// The bytes of modules, which are in the order of [`kernels::modules`].
+/// The bytes of modules.
 #[cfg(feature = "__compile")]
 pub fn to_bytes(name: &str, interface: Interface, modules: &[Module], words: &[Vec<u32>]) -> Vec<u8> {
-    let mut bits = [0u32; MODULE_WORDS];
-    for (index, module) in kernels::modules().iter().enumerate() {
-        bits[index / 32] |= u32::from(modules.contains(module)) << (index % 32);
-    }
+    let names = modules.iter().map(Module::name).collect::<Vec<_>>().join(" ");
     let Interface { visits: Visits { keys, values, output }, push_bytes, key_words, value_words, discards } = interface;
     let flags = [keys, values, output, discards].iter().rev().fold(0, |bits, set| bits << 1 | u32::from(*set));
-    let packed = modules::pack::pack(words);
-    let lengths = [name.len() as u32, packed.len() as u32];
-    let rest = [&[flags, push_bytes, key_words, value_words][..], &lengths, &bits].concat();
+    let packed = crate::modules::pack::pack(words);
+    let lengths = [name.len(), names.len(), packed.len()].map(|bytes| bytes as u32);
+    let rest = [&[flags, push_bytes, key_words, value_words][..], &lengths].concat();
     let rest: Vec<u8> = rest.into_iter().flat_map(u32::to_le_bytes).collect();
-    let rest = [&rest[..], name.as_bytes(), &packed].concat();
-    let (digest, sum) = (modules::SOURCES_DIGEST.to_le_bytes(), (checksum::of(&rest) as u32).to_le_bytes());
-    [&MAGIC[..], &digest, &sum, &rest].concat()
+    let rest = [&rest[..], name.as_bytes(), names.as_bytes(), &packed].concat();
+    let (number, sum) = (abi::KERNELS.to_le_bytes(), (checksum::of(&rest) as u32).to_le_bytes());
+    [&MAGIC[..], &number, &sum, &rest].concat()
 }
 
 impl Packed {
@@ -52,27 +49,27 @@ impl Packed {
         }
         let words = bytes[MAGIC.len()..head].as_chunks().0;
         let words: [u32; HEAD_WORDS] = std::array::from_fn(|at| u32::from_le_bytes(words[at]));
-        let [low, high, sum, flags, push_bytes, key_words, value_words, name, packed, bits @ ..] = words;
-        if u64::from(high) << 32 | u64::from(low) != modules::SOURCES_DIGEST {
-            return refuse("it was compiled by another version of vksort, needed is the version that sorts");
+        let [number, sum, flags, push_bytes, key_words, value_words, lengths @ ..] = words;
+        if number != abi::KERNELS {
+            let needed = abi::KERNELS;
+            return refuse(&format!(
+                "it was compiled for kernels of contract {number}, needed is {needed}: compile it again by this version of vksort"
+            ));
         }
-        let rest = &bytes[MAGIC.len() + 12..];
-        let (name, packed) = (name as usize, packed as usize);
-        if checksum::of(rest) as u32 != sum || bytes.len() - head != name.saturating_add(packed) {
+        let rest = &bytes[MAGIC.len() + 4 * UNSUMMED_WORDS..];
+        let [name, names, packed] = lengths.map(|bytes| bytes as usize);
+        let whole = name.checked_add(names).and_then(|both| both.checked_add(packed)) == Some(bytes.len() - head);
+        if checksum::of(rest) as u32 != sum || !whole {
             return refuse("the bytes are not whole");
         }
         let [keys, values, output, discards] = std::array::from_fn(|bit| flags >> bit & 1 == 1);
         let visits = Visits { keys, values, output };
         let interface = Interface { visits, push_bytes, key_words, value_words, discards };
-        let built = kernels::modules().into_iter().enumerate();
-        let modules = built.filter(|(index, _)| bits[index / 32] >> (index % 32) & 1 == 1).map(|(_, module)| module);
-        let (name, packed) = bytes[head..].split_at(name);
-        Ok(Packed {
-            name: String::from_utf8_lossy(name).into_owned(),
-            interface,
-            modules: modules.collect(),
-            packed: packed.to_vec(),
-        })
+        let (name, rest) = bytes[head..].split_at(name);
+        let (names, packed) = rest.split_at(names);
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        let modules = text(names).split(' ').map(String::from).collect();
+        Ok(Packed { name: text(name), interface, modules, packed: packed.to_vec() })
     }
 
     pub fn words(&self, modules: &[Module], request: &SortRequest) -> Result<Vec<Vec<u32>>, Error> {
@@ -84,7 +81,7 @@ impl Packed {
         let word = |module: &Module| {
             let missing =
                 || refuse(format!("it was compiled without the kernel {}, for another request", module.name()));
-            let index = self.modules.iter().position(|other| other == module).ok_or_else(missing)?;
+            let index = self.modules.iter().position(|other| *other == module.name()).ok_or_else(missing)?;
             unpack::unpack(&self.packed, index).ok_or_else(|| refuse("the bytes are not whole".into()))
         };
         modules.iter().map(word).collect()

@@ -9,7 +9,7 @@ use rspirv::spirv::{BuiltIn, Capability, Decoration, Op, StorageClass};
 use vksort::__private::abi::{self, Own, Push, spec};
 use vksort::__private::kernels::{self, Binding, Kernel, Ranking, Usage, Variants};
 use vksort::__private::steps::{self, HostStep};
-use vksort::__private::{ShapeDesc, module_words, vendor};
+use vksort::__private::{ShapeDesc, checksum, module_words, vendor};
 use vksort::{Algorithm, Count, DeviceProfile, KeyType, Placement, Segments, SortRequest, Tuning, ValueType};
 
 fn modules() -> impl Iterator<Item = (kernels::Module, Module)> {
@@ -452,4 +452,16 @@ fn shared_memory_is_what_the_host_computes() {
             assert!(4 * shared + 64 > reckoned, "{} is reckoned with too much", description.name());
         }
     }
+}
+
+/// Compiled visitors of an earlier version are taken by [`abi::KERNELS`] alone.
+#[test]
+fn the_number_of_the_contract_is_raised_with_it() {
+    let now = format!("{} {:016x}", abi::KERNELS, checksum(abi::glsl(None).as_bytes()));
+    assert_eq!(
+        include_str!("contracts.txt").lines().next_back(),
+        Some(&*now),
+        "abi.glsl has changed. If compiled visitors no longer work beside the host and the other kernels, abi::KERNELS is raised, \
+         which a patch release may not do. Then the last line of tests/host/contracts.txt becomes the number and the digest"
+    );
 }
