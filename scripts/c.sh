@@ -127,6 +127,24 @@ step "$work/tests-c/refused"
 step "$work/tests-c/clients"
 step "$work/tests-c/clients_volk"
 step "$work/tests-c/times" 4000
+# Programs that were compiled with the header of an earlier version, and with one of a later version, whose structures are longer.
+later=$work/later/include
+mkdir -p "$later"
+awk '/^typedef struct Vksort.* \{$/ { sized = 0 } /^ *uint32_t structSize;/ { sized = 1 } /^} Vksort/ && sized { print "uint64_t later[3];"; sized = 0 } 1' \
+    "$prefix/include/vksort.h" >"$later/vksort.h"
+longer=$(grep -c 'uint64_t later' "$later/vksort.h")
+sizes=$(grep -c '^ *uint32_t structSize;' "$prefix/include/vksort.h")
+((longer == sizes && longer >= 17)) || die "$longer of $sizes structures are longer in the later header"
+kept=(crates/capi/tests/c/headers/*)
+for headers in "${kept[@]}" "$later"; do
+    for example in record records segments visitor; do
+        program=$work/$example-by-header
+        # shellcheck disable=SC2086
+        step gcc -std=c11 $CFLAGS -I"$headers" -I"$work/examples-c/visitors" "crates/capi/examples/c/$example.c" "${flags[@]}" \
+            -Wl,-rpath,"$prefix/lib" -lvulkan -o "$program"
+        step "$program" --validate
+    done
+done
 # A wrong argument is one line on stderr and a status that is not zero.
 for program in "$work/record" "$work/examples-c/records" "$work/examples-c/segments" "$work/examples-c/visitor" "$work/examples-cpp/record"; do
     if "$program" --device 'no such device' >"$work/out" 2>"$work/err"; then

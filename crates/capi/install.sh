@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds vksort for programs in C and C++, and installs it: crates/capi/install.sh --prefix DIR [OPTION...]
 #
-# Installs the headers, the library as a shared and as a static one, pkg-config files (vksort.pc) and a CMake package with
+# Installs the headers, the library as a shared and as a static one, vksort.pc for pkg-config and a CMake package with
 # the targets vksort::vksort and vksort::vksort_static. The directory include/vrdx has vksort under the name vk_radix_sort.h, and
 # the package's component vk_radix_sort a target of that name. The folder can be moved. It takes Rust and a linker (binutils on
 # Linux); programs that use the library take neither, but Vulkan's headers. For Linux and macOS, and for Windows in the shell of
@@ -10,6 +10,7 @@
 #
 #   --prefix DIR    where to: DIR/include, DIR/lib, DIR/lib/pkgconfig, DIR/lib/cmake/vksort and
 #                   DIR/share/licenses/vksort; on Windows the DLL is in DIR/bin
+#   --libdir NAME   the folder in DIR in place of lib, as lib64 or lib/x86_64-linux-gnu
 #   --no-wide-keys  without the kernels for keys of 64 and 128 bits
 #   --visitor-compiler  also the program DIR/bin/vksort-compile-visitor, in CMake vksort::compile_visitor. It takes what
 #                   scripts/setup.sh --kernels installs
@@ -17,6 +18,7 @@
 #   --help          this text
 set -euo pipefail
 prefix=
+libdir=lib
 features=keys-128,addresses,software-drivers compiler='' needed_only=0
 from=$PWD
 cd "$(dirname "$0")/../.."
@@ -30,11 +32,16 @@ while (($#)); do
             prefix=$2
             shift
             ;;
+        --libdir)
+            [[ ${2:-} =~ ^[A-Za-z0-9_.+-]+(/[A-Za-z0-9_.+-]+)*$ && /$2/ != */../* ]] || die "--libdir is '${2:-}', allowed is a folder in that of --prefix"
+            libdir=$2
+            shift
+            ;;
         --no-wide-keys) features=addresses,software-drivers ;;
         --visitor-compiler) compiler=vksort-compile-visitor ;;
         --needed) needed_only=1 ;;
         --help) usage && exit ;;
-        *) die "unknown option $1, allowed are --prefix, --no-wide-keys, --visitor-compiler, --needed and --help" ;;
+        *) die "unknown option $1, allowed are --prefix, --libdir, --no-wide-keys, --visitor-compiler, --needed and --help" ;;
     esac
     shift
 done
@@ -65,15 +72,13 @@ major=${version%%.*} abi=${version%%.*}
 # The names that cargo gives, and those of the installed files; install/vksortTargets.cmake has the latter. A DLL keeps its
 # name, which its import library knows.
 static=libvksort.a imports='' options=()
-# As pkg-config says it: where the static library comes first, the shared one is not needed.
-shared='-Wl,--push-state,--as-needed -lvksort -Wl,--pop-state'
 case $(uname) in
     Darwin)
-        built=libvksort_capi.dylib link=libvksort.dylib name=libvksort.$abi.dylib shared=-lvksort
+        built=libvksort_capi.dylib link=libvksort.dylib name=libvksort.$abi.dylib
         options=("-Clink-arg=-Wl,-install_name,@rpath/$name")
         ;;
     MINGW* | MSYS* | CYGWIN*)
-        built=vksort_capi.dll shared=-lvksort
+        built=vksort_capi.dll
         # By the compiler of Rust's host: MSVC or GNU.
         if [[ $(rustc -vV) == *-msvc* ]]; then static=vksort.lib imports=vksort.dll.lib; else imports=libvksort.dll.a; fi
         ;;
@@ -129,7 +134,7 @@ if [[ $compiler ]]; then
     [[ $built != *.dll ]] || compiler+=.exe
 fi
 
-library=$prefix/lib package=$prefix/lib/cmake/vksort licences=$prefix/share/licenses/vksort
+library=$prefix/$libdir package=$prefix/$libdir/cmake/vksort licences=$prefix/share/licenses/vksort
 mkdir -p "$library/pkgconfig" "$package" "$licences"
 # Puts a file into place as a whole: a program that runs keeps its library.
 put() {
@@ -156,13 +161,14 @@ if [[ $compiler ]]; then
     put "$target/$compiler" "$prefix/bin/$compiler"
 fi
 fill() {
-    sed "s|@VERSION@|$version|; s|@ABI@|$abi|; s|@NEEDED@|$needed|; s|@STATIC@|$static|; s|@SHARED@|$shared|" \
+    sed "s|@VERSION@|$version|; s|@ABI@|$abi|; s|@NEEDED@|$needed|; s|@LIBDIR@|$libdir|; s|@UP@|$up|; s|@POINTER@|$pointer|" \
         "crates/capi/install/$1.in" >"$work/$1"
     put "$work/$1" "$2/$1"
 }
-for package_file in vksort.pc vksort-libraries.pc vksort-shared.pc; do
-    fill "$package_file" "$library/pkgconfig"
-done
+pointer=$(($(rustc --print cfg | sed -n 's/^target_pointer_width="\(.*\)"/\1/p') / 8))
+# From the folder of libraries to the prefix, as the folder can be moved.
+up=$(sed -E 's|[^/]+|..|g' <<<"$libdir")
+fill vksort.pc "$library/pkgconfig"
 fill vksortConfig.cmake "$package"
 fill vksortConfigVersion.cmake "$package"
 put crates/capi/install/vksortTargets.cmake "$package/vksortTargets.cmake"

@@ -28,6 +28,21 @@
 #include <stdint.h>
 #include <vulkan/vulkan_core.h>
 
+// In front of each function. A program that links the DLL may define it as __declspec(dllimport), which saves a jump for each call.
+#ifndef VKSORT_API
+#define VKSORT_API
+#endif
+
+// How functions are called, and the callback: as C functions are where Vulkan's have a convention of their own.
+#ifndef VKSORT_CALL
+#ifdef _WIN32
+#define VKSORT_CALL __cdecl
+#else
+#define VKSORT_CALL
+#endif
+#endif
+
+
 // The first number of the version of this header. That of the library is in VksortCapabilities.
 #define VKSORT_VERSION_MAJOR 0
 
@@ -93,9 +108,6 @@
 // Length of VksortStepTime::name in bytes, with its zero.
 #define VKSORT_STEP_NAME_SIZE 32
 
-// Timestamps that vksortVrdxCmdSort writes.
-#define VKSORT_VRDX_QUERIES 15
-
 // Key types are numbered from 1 to this.
 #define VKSORT_KEY_TYPES 14
 
@@ -124,9 +136,6 @@ typedef struct VksortSorter_T VksortSorter_T;
 // Finds on the device whether a sort is right.
 typedef struct VksortVerifier_T VksortVerifier_T;
 
-// A sorter that takes its buffers with each recording. Programs that use vk_radix_sort.h forward-declare it by this name.
-typedef struct VrdxSorter_T VrdxSorter_T;
-
 // The result of a function: 0 or VKSORT_INCOMPLETE, or a negative code. Codes of vksort are -101 to -199. Any other
 // negative code is the VkResult of a Vulkan call that failed.
 typedef int32_t VksortResult;
@@ -140,10 +149,10 @@ typedef uint32_t VksortLogLevel;
 // - Threads that call vksort call it, several at once.
 // - It returns normally: no exceptions, no longjmp.
 // - Calls of vksort within it give no messages.
-typedef void (*PFN_vksortLog)(VksortLogLevel level, const char *text, void *userData);
+typedef void (VKSORT_CALL *PFN_vksortLog)(VksortLogLevel level, const char *text, void *userData);
 
 // The capabilities of this build of vksort. Written by vksortGetCapabilities.
-typedef struct {
+typedef struct VksortCapabilities {
   // sizeof(VksortCapabilities), set by the caller.
   uint32_t structSize;
   // The version of vksort as VK_MAKE_API_VERSION(0, major, minor, patch).
@@ -166,7 +175,7 @@ typedef struct {
 typedef uint32_t VksortKeyType;
 
 // A key type. Written by vksortGetKeyTypeProperties.
-typedef struct {
+typedef struct VksortKeyTypeProperties {
   // sizeof(VksortKeyTypeProperties), set by the caller.
   uint32_t structSize;
   // Width of a key in bits.
@@ -184,7 +193,7 @@ typedef struct {
 typedef uint32_t VksortAlgorithm;
 
 // The requirements of an instance. Written by vksortGetInstanceRequirements.
-typedef struct {
+typedef struct VksortInstanceRequirements {
   // sizeof(VksortInstanceRequirements), set by the caller.
   uint32_t structSize;
   // The lowest version for VkApplicationInfo::apiVersion.
@@ -198,7 +207,7 @@ typedef struct {
 } VksortInstanceRequirements;
 
 // For vksortCreateRequirements.
-typedef struct {
+typedef struct VksortRequirementsInfo {
   // sizeof(VksortRequirementsInfo).
   uint32_t structSize;
   // 0 or VKSORT_REQUIREMENTS_BUFFER_ADDRESSES.
@@ -222,11 +231,11 @@ typedef struct {
 } VksortRequirementsInfo;
 
 // A handle: the properties of a device, and the extensions and features that it must be created with.
-typedef VksortRequirements_T *VksortRequirements;
+typedef struct VksortRequirements_T *VksortRequirements;
 
 // The extensions and features that a device must be created with, written by vksortGetDeviceRequirements. The arrays and
 // structures that it points to belong to the requirements, and live as long.
-typedef struct {
+typedef struct VksortDeviceRequirements {
   // sizeof(VksortDeviceRequirements), set by the caller.
   uint32_t structSize;
   // Number of device extensions.
@@ -251,7 +260,7 @@ typedef uint32_t VksortPlacement;
 typedef uint32_t VksortKeyOutput;
 
 // One kind of sort. All zero but structSize and key is: keys alone, by all bits, ascending, in place, stable.
-typedef struct {
+typedef struct VksortSortRequest {
   // sizeof(VksortSortRequest).
   uint32_t structSize;
   // VKSORT_REQUEST_NOT_STABLE or 0.
@@ -277,13 +286,13 @@ typedef struct {
 } VksortSortRequest;
 
 // A handle: the pipelines of one kind of sort.
-typedef VksortSorter_T *VksortSorter;
+typedef struct VksortSorter_T *VksortSorter;
 
 // How kernels access keys and values.
 typedef uint32_t VksortAccess;
 
 // A field of a record that records are sorted by.
-typedef struct {
+typedef struct VksortKeyField {
   // Where the field begins in the record, in bytes. It may be any byte.
   uint32_t offset;
   // Type of the field.
@@ -302,7 +311,7 @@ typedef uint32_t VksortRecordOutput;
 //
 // Records are compared by the first field, equal ones by the second, and so on. They take the place of keys: they are bound as the
 // keys of VksortBuffers, capacities and counts are numbers of records, and there are no values.
-typedef struct {
+typedef struct VksortRecordRequest {
   // sizeof(VksortRecordRequest).
   uint32_t structSize;
   // VKSORT_REQUEST_NOT_STABLE or 0.
@@ -312,7 +321,7 @@ typedef struct {
   // Number of fields, 1 to 4.
   uint32_t fieldCount;
   // The fields, of up to 128 bits together.
-  const VksortKeyField *fields;
+  const struct VksortKeyField *fields;
   // What is written.
   VksortRecordOutput output;
   // The algorithm.
@@ -320,7 +329,7 @@ typedef struct {
 } VksortRecordRequest;
 
 // For vksortCreateSorter, vksortCreateVisitedSorter and vksortCreateSegmentedSorter.
-typedef struct {
+typedef struct VksortSorterInfo {
   // sizeof(VksortSorterInfo).
   uint32_t structSize;
   // VKSORT_SORTER_LABELS or 0.
@@ -330,7 +339,7 @@ typedef struct {
   // Requirements of its physical device.
   VksortRequirements requirements;
   // The request; null for records.
-  const VksortSortRequest *request;
+  const struct VksortSortRequest *request;
   // A cache of the device for the pipelines, or null. No other thread uses it during the call.
   VkPipelineCache pipelineCache;
   // A sorter of the same device to share pipelines with, or null. It may be destroyed before the new one. One of another
@@ -342,16 +351,16 @@ typedef struct {
   // not a limit, but more elements may take longer.
   uint32_t capacity;
   // The request of a sort of records, in place of request; else null. There is none with a visitor.
-  const VksortRecordRequest *records;
+  const struct VksortRecordRequest *records;
 } VksortSorterInfo;
 
 // The caller's GLSL in place of buffers of a sort, compiled to bytes. For vksortCreateVisitedSorter.
-typedef struct {
+typedef struct VksortVisitorInfo {
   // sizeof(VksortVisitorInfo).
   uint32_t structSize;
   // 0 or VKSORT_VISITOR_DYNAMIC_INDEXING.
   uint32_t flags;
-  // The bytes that the program vksort-compile-visitor of the same version of vksort has made, at any alignment.
+  // The bytes that the program vksort-compile-visitor of a version of vksort with the same first two numbers has made, at any alignment.
   const void *code;
   // Their number.
   size_t codeSize;
@@ -360,7 +369,7 @@ typedef struct {
 } VksortVisitorInfo;
 
 // The properties of a sorter. Written by vksortGetSorterProperties.
-typedef struct {
+typedef struct VksortSorterProperties {
   // sizeof(VksortSorterProperties), set by the caller.
   uint32_t structSize;
   // The largest number of elements that it can sort on its device.
@@ -372,7 +381,7 @@ typedef struct {
 } VksortSorterProperties;
 
 // The requirements of a buffer of a sort.
-typedef struct {
+typedef struct VksortBufferNeed {
   // The minimum size of the range in bytes; 0 for a buffer that the sort does not use. Such a buffer must not be given, except
   // for scratch. With capacity 0, buffers that the request has may be given or not, but no count. Vulkan has no buffers of 0 bytes.
   VkDeviceSize size;
@@ -386,28 +395,28 @@ typedef struct {
 } VksortBufferNeed;
 
 // The buffers of a sort. Written by vksortGetBufferRequirements.
-typedef struct {
+typedef struct VksortBufferRequirements {
   // sizeof(VksortBufferRequirements), set by the caller.
   uint32_t structSize;
   // The largest count that these buffers are enough for.
   uint32_t capacity;
   // The keys, or the records; sorted here when the request is in place.
-  VksortBufferNeed keys;
+  struct VksortBufferNeed keys;
   // The values, when the request reads any; in place also where indices go.
-  VksortBufferNeed values;
+  struct VksortBufferNeed values;
   // Where the sorted keys or records go when the request is out of place and does not discard them.
-  VksortBufferNeed keysOut;
+  struct VksortBufferNeed keysOut;
   // Where the sorted values or indices go when the request is out of place, and the permutation of records.
-  VksortBufferNeed valuesOut;
+  struct VksortBufferNeed valuesOut;
   // Memory for the sort alone. Sorts on one queue may share it. A few elements may need none: its size is then 0, and its usage
   // that of other capacities.
-  VksortBufferNeed scratch;
+  struct VksortBufferNeed scratch;
   // The number of elements; needed only to record with VKSORT_COUNT_ON_DEVICE.
-  VksortBufferNeed count;
+  struct VksortBufferNeed count;
 } VksortBufferRequirements;
 
 // A range of a buffer.
-typedef struct {
+typedef struct VksortBufferRange {
   // The buffer; null when there is none.
   VkBuffer buffer;
   // Where the range starts, in bytes.
@@ -421,30 +430,30 @@ typedef struct {
 } VksortBufferRange;
 
 // The buffers of one sort, for vksortBind. Ranges must not overlap.
-typedef struct {
+typedef struct VksortBuffers {
   // sizeof(VksortBuffers).
   uint32_t structSize;
   // The largest count that the sort will be recorded with.
   uint32_t capacity;
   // As in VksortBufferRequirements.
-  VksortBufferRange keys;
+  struct VksortBufferRange keys;
   // As in VksortBufferRequirements.
-  VksortBufferRange values;
+  struct VksortBufferRange values;
   // As in VksortBufferRequirements.
-  VksortBufferRange keysOut;
+  struct VksortBufferRange keysOut;
   // As in VksortBufferRequirements.
-  VksortBufferRange valuesOut;
+  struct VksortBufferRange valuesOut;
   // As in VksortBufferRequirements.
-  VksortBufferRange scratch;
+  struct VksortBufferRange scratch;
   // As in VksortBufferRequirements.
-  VksortBufferRange count;
+  struct VksortBufferRange count;
 } VksortBuffers;
 
 // A handle: a sorter bound to buffers.
-typedef VksortSort_T *VksortSort;
+typedef struct VksortSort_T *VksortSort;
 
 // Queries of a pool of type VK_QUERY_TYPE_TIMESTAMP.
-typedef struct {
+typedef struct VksortQueryRange {
   // The pool.
   VkQueryPool pool;
   // The first query to use.
@@ -454,7 +463,7 @@ typedef struct {
 } VksortQueryRange;
 
 // The resources of a visitor in one recording. For vksortCmdSortVisited.
-typedef struct {
+typedef struct VksortVisitorResources {
   // sizeof(VksortVisitorResources).
   uint32_t structSize;
   // Bytes of the push constants, as many as the visitor was compiled with.
@@ -466,7 +475,7 @@ typedef struct {
 } VksortVisitorResources;
 
 // How long one step of a sort took on the device.
-typedef struct {
+typedef struct VksortStepTime {
   // Nanoseconds.
   double nanoseconds;
   // The name of the step, and its pass where there are several.
@@ -486,7 +495,7 @@ typedef uint32_t VksortSegmentLayout;
 
 // How elements are divided, for vksortCreateSegmentedSorter. All zero but structSize and layout, and stride for rows, is: segments of
 // any length, all of whose elements are wanted.
-typedef struct {
+typedef struct VksortSegmentsInfo {
   // sizeof(VksortSegmentsInfo).
   uint32_t structSize;
   // VKSORT_SEGMENTS_INDEX_FROM_SEGMENT or 0.
@@ -506,7 +515,7 @@ typedef struct {
 } VksortSegmentsInfo;
 
 // The properties of a sorter of segments. Written by vksortGetSegmentProperties.
-typedef struct {
+typedef struct VksortSegmentProperties {
   // sizeof(VksortSegmentProperties), set by the caller.
   uint32_t structSize;
   // The most elements of a segment that it sorts; 4294967295 if there is no limit. A longer segment stays as it is. The limit is a
@@ -520,20 +529,20 @@ typedef struct {
 } VksortSegmentProperties;
 
 // The segments of one sort, for vksortBindSegments.
-typedef struct {
+typedef struct VksortSegmentBuffers {
   // sizeof(VksortSegmentBuffers).
   uint32_t structSize;
   // The largest number of segments that the sort will be recorded with; 1 for VKSORT_SEGMENTS_WHOLE.
   uint32_t segmentCapacity;
   // The words that say where segments are; a null buffer if there are none.
-  VksortBufferRange segments;
+  struct VksortBufferRange segments;
 } VksortSegmentBuffers;
 
 // A handle: finds on the device whether a sort is right.
-typedef VksortVerifier_T *VksortVerifier;
+typedef struct VksortVerifier_T *VksortVerifier;
 
 // A handle: reports what a sort was asked for, and what it left out.
-typedef VksortInspector_T *VksortInspector;
+typedef struct VksortInspector_T *VksortInspector;
 
 // The keys of a visitor that comes with vksort: depths of positions. 0 is none, so that it cannot be forgotten.
 //
@@ -542,7 +551,7 @@ typedef VksortInspector_T *VksortInspector;
 typedef uint32_t VksortDepthKeys;
 
 // Depths and the places of their positions. For vksortGetDepthPush.
-typedef struct {
+typedef struct VksortDepthInfo {
   // sizeof(VksortDepthInfo).
   uint32_t structSize;
   // The keys.
@@ -561,7 +570,7 @@ typedef struct {
 } VksortDepthInfo;
 
 // The push constants of the visitors for depths. Written by vksortGetDepthPush.
-typedef struct {
+typedef struct VksortDepthPush {
   // The row, which maps nearDepth to 0 and farDepth to 1 where keys are steps.
   float row[4];
   // Floats from one position to the next.
@@ -570,71 +579,8 @@ typedef struct {
   uint32_t first;
 } VksortDepthPush;
 
-// For vksortVrdxCreate.
-typedef struct {
-  // sizeof(VksortVrdxInfo).
-  uint32_t structSize;
-  // 0.
-  uint32_t flags;
-  // Finds the functions of Vulkan; it is called with instance.
-  PFN_vkGetInstanceProcAddr getInstanceProcAddr;
-  // The instance, or null where getInstanceProcAddr needs none.
-  VkInstance instance;
-  // The physical device.
-  VkPhysicalDevice physicalDevice;
-  // The device, with VK_KHR_push_descriptor or Vulkan 1.4's pushDescriptor enabled.
-  VkDevice device;
-  // A cache of the device for the pipelines, or null.
-  VkPipelineCache pipelineCache;
-  // The structure that the device was created with, or null when it is not known: then no other extension or feature is used,
-  // which costs speed.
-  const VkDeviceCreateInfo *deviceCreateInfo;
-  // VkApplicationInfo::apiVersion of the instance, Vulkan 1.2 or newer, or 0 if it is not known. From 1.3 on, many
-  // devices sort with their own subgroups even where full ones are not enabled.
-  uint32_t apiVersion;
-  // 0.
-  uint32_t reserved;
-  // Null, or written: a text when sorts are several times slower than they could be on the device, with what the program can do,
-  // else null. Only the first sorter of a device has it, and only if the process has no logger
-  // (vksortSetLogCallback), which gets it otherwise. It lives as long as a sorter of the device.
-  const char **warning;
-} VksortVrdxInfo;
-
-// A handle: a sorter that takes its buffers with each recording.
-typedef VrdxSorter_T *VksortVrdx;
-
-// One recording of a sort of 32-bit keys, for vksortVrdxCmdSort.
-typedef struct {
-  // sizeof(VksortVrdxSort).
-  uint32_t structSize;
-  // The number of elements, or the most that indirectBuffer may hold.
-  uint32_t elementCount;
-  // A buffer with the number of elements, or null.
-  VkBuffer indirectBuffer;
-  // Where in indirectBuffer, in bytes.
-  VkDeviceSize indirectOffset;
-  // The keys, 32-bit unsigned integers.
-  VkBuffer keysBuffer;
-  // Where the keys start, in bytes.
-  VkDeviceSize keysOffset;
-  // The values of 32 bits, or null.
-  VkBuffer valuesBuffer;
-  // Where the values start, in bytes.
-  VkDeviceSize valuesOffset;
-  // The storage.
-  VkBuffer storageBuffer;
-  // Where the storage starts, in bytes.
-  VkDeviceSize storageOffset;
-  // A pool for timestamps, or null.
-  VkQueryPool queryPool;
-  // The first of VKSORT_VRDX_QUERIES queries.
-  uint32_t query;
-  // 0.
-  uint32_t reserved;
-} VksortVrdxSort;
-
 // The report of an inspector, as vksortCmdInspect writes it into the caller's buffer. All of a sort was done if the last four are 0.
-typedef struct {
+typedef struct VksortInspection {
   // What the recording's count was, in elements or in segments, before it was clamped to the capacity.
   uint32_t count;
   // Elements of the longest segment, before its end is clamped to the capacity; of one array, the count.
@@ -693,7 +639,7 @@ typedef struct {
 // The process has another logger, or a log callback sets one.
 #define VKSORT_ERROR_LOGGER -112
 
-// The bytes are not a visitor, or were compiled by another version of vksort or for another request; or its code has
+// The bytes are not a visitor, or were compiled for other kernels or for another request; or its code has
 // resources and no layout for them.
 #define VKSORT_ERROR_VISITOR -113
 
@@ -847,7 +793,7 @@ extern "C" {
 //
 // - Never null. The text belongs to vksort and stays until another call of the same thread fails.
 // - Any thread may call it at any time. Each thread has its own text.
-const char *vksortGetLastErrorText(void);
+VKSORT_API const char *VKSORT_CALL vksortGetLastErrorText(void);
 
 // Sets where messages go, for the whole process. Until then there are none.
 //
@@ -863,9 +809,9 @@ const char *vksortGetLastErrorText(void);
 // Duties of the caller:
 //
 // - The callback behaves as its type says, and may be called with userData from any thread until it is replaced.
-VksortResult vksortSetLogCallback(VksortLogLevel level,
-                                  PFN_vksortLog callback,
-                                  void *userData);
+VKSORT_API VksortResult VKSORT_CALL vksortSetLogCallback(VksortLogLevel level,
+                                                         PFN_vksortLog callback,
+                                                         void *userData);
 
 // Returns the capabilities of this build of vksort.
 //
@@ -875,7 +821,7 @@ VksortResult vksortSetLogCallback(VksortLogLevel level,
 // Duties of the caller:
 //
 // The pointer is null, or points to a writable structure whose size is in its first field.
-VksortResult vksortGetCapabilities(VksortCapabilities *capabilities);
+VKSORT_API VksortResult VKSORT_CALL vksortGetCapabilities(struct VksortCapabilities *capabilities);
 
 // Returns the properties of a key type. Calls with the numbers from 1 to VKSORT_KEY_TYPES make a table of all key types. Every
 // key type can be sorted with every value, order, window of bits and placement.
@@ -887,12 +833,12 @@ VksortResult vksortGetCapabilities(VksortCapabilities *capabilities);
 // Duties of the caller:
 //
 // The pointer is null, or points to a writable structure whose size is in its first field.
-VksortResult vksortGetKeyTypeProperties(VksortKeyType key,
-                                        VksortKeyTypeProperties *properties);
+VKSORT_API VksortResult VKSORT_CALL vksortGetKeyTypeProperties(VksortKeyType key,
+                                                               struct VksortKeyTypeProperties *properties);
 
 // The name of an algorithm as in "onesweep"; null for a number that is not an algorithm. The text is static.
 // Any thread may call it.
-const char *vksortGetAlgorithmName(VksortAlgorithm algorithm);
+VKSORT_API const char *VKSORT_CALL vksortGetAlgorithmName(VksortAlgorithm algorithm);
 
 // Returns the requirements of an instance: Vulkan 1.2, and an extension if drivers may be layered on another API.
 //
@@ -904,8 +850,8 @@ const char *vksortGetAlgorithmName(VksortAlgorithm algorithm);
 //
 // - The function is null or vkGetInstanceProcAddr, or behaves like it.
 // - The pointer is null, or points to a writable structure whose size is in its first field.
-VksortResult vksortGetInstanceRequirements(PFN_vkGetInstanceProcAddr getInstanceProcAddr,
-                                           VksortInstanceRequirements *requirements);
+VKSORT_API VksortResult VKSORT_CALL vksortGetInstanceRequirements(PFN_vkGetInstanceProcAddr getInstanceProcAddr,
+                                                                  struct VksortInstanceRequirements *requirements);
 
 // Reads the properties of a physical device, and decides which extensions and features vksort needs there.
 //
@@ -924,14 +870,14 @@ VksortResult vksortGetInstanceRequirements(PFN_vkGetInstanceProcAddr getInstance
 // - The instance was created for Vulkan 1.2 or newer, and the physical device is its own.
 // - deviceCreateInfo of info is null, or points to a valid structure with a valid chain.
 // - requirements is null or writable.
-VksortResult vksortCreateRequirements(const VksortRequirementsInfo *info,
-                                      VksortRequirements *requirements);
+VKSORT_API VksortResult VKSORT_CALL vksortCreateRequirements(const struct VksortRequirementsInfo *info,
+                                                             VksortRequirements *requirements);
 
 // Destroys requirements. Sorters that were created with them stay.
 //
 // - requirements: a handle, or null, which is a no-op. The arrays of vksortGetDeviceRequirements are freed with it.
 // - Any thread may call it, while no other thread uses these arrays.
-VksortResult vksortDestroyRequirements(VksortRequirements requirements);
+VKSORT_API VksortResult VKSORT_CALL vksortDestroyRequirements(VksortRequirements requirements);
 
 // Returns the extensions and features that a device must be created with.
 //
@@ -942,7 +888,7 @@ VksortResult vksortDestroyRequirements(VksortRequirements requirements);
 // Duties of the caller:
 //
 // result is null, or points to a writable structure whose size is in its first field.
-VksortResult vksortGetDeviceRequirements(VksortRequirements requirements, VksortDeviceRequirements *result);
+VKSORT_API VksortResult VKSORT_CALL vksortGetDeviceRequirements(VksortRequirements requirements, struct VksortDeviceRequirements *result);
 
 // Sets the features that vksort needs in the caller's own structures. It clears none.
 //
@@ -956,8 +902,8 @@ VksortResult vksortGetDeviceRequirements(VksortRequirements requirements, Vksort
 // Duties of the caller:
 //
 // features is null, or the head of a valid chain that may be written to.
-VksortResult vksortAddDeviceFeatures(VksortRequirements requirements,
-                                     VkPhysicalDeviceFeatures2 *features);
+VKSORT_API VksortResult VKSORT_CALL vksortAddDeviceFeatures(VksortRequirements requirements,
+                                                            VkPhysicalDeviceFeatures2 *features);
 
 // Checks that a device was created with everything that requirements name. Validation layers do not notice every missing
 // feature.
@@ -970,8 +916,8 @@ VksortResult vksortAddDeviceFeatures(VksortRequirements requirements,
 // Duties of the caller:
 //
 // info is null, or leads to a valid structure with a valid chain.
-VksortResult vksortCheckDevice(VksortRequirements requirements,
-                               const VkDeviceCreateInfo *info);
+VKSORT_API VksortResult VKSORT_CALL vksortCheckDevice(VksortRequirements requirements,
+                                                      const VkDeviceCreateInfo *info);
 
 // Builds the pipelines for a request of elements or of records, which takes from milliseconds to seconds.
 //
@@ -991,8 +937,8 @@ VksortResult vksortCheckDevice(VksortRequirements requirements,
 // - The device outlives the sorter and every sort bound from it.
 // - The pipeline cache is null or the device's, and no other thread uses it during the call.
 // - sorter is null or writable.
-VksortResult vksortCreateSorter(const VksortSorterInfo *info,
-                                VksortSorter *sorter);
+VKSORT_API VksortResult VKSORT_CALL vksortCreateSorter(const struct VksortSorterInfo *info,
+                                                       VksortSorter *sorter);
 
 // Builds the pipelines for a request whose keys or values a visitor computes, or whose result it receives.
 //
@@ -1005,7 +951,7 @@ VksortResult vksortCreateSorter(const VksortSorterInfo *info,
 // - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
 //
 // Fails as vksortCreateSorter; with VKSORT_ERROR_VISITOR for bytes that are not a visitor or are damaged, for a visitor of
-// another version of vksort or of another request, and for a missing layout; with VKSORT_ERROR_VALUE for records, and for a request
+// a version of vksort with other kernels or of another request, and for a missing layout; with VKSORT_ERROR_VALUE for records, and for a request
 // that does not fit the visitor; with VKSORT_ERROR_UNSUITABLE_DEVICE if its push constants are more than the device has.
 //
 // Duties of the caller:
@@ -1017,9 +963,9 @@ VksortResult vksortCreateSorter(const VksortSorterInfo *info,
 // - The device was created with the features that the visitor's code uses.
 // - The visitor's code meets the duties that docs/VISITORS.md lists: it gives the same bits for an index throughout a sort,
 //   reads and writes within its buffers, ends, and has no barriers, shared memory or subgroup operations.
-VksortResult vksortCreateVisitedSorter(const VksortSorterInfo *info,
-                                       const VksortVisitorInfo *visitor,
-                                       VksortSorter *sorter);
+VKSORT_API VksortResult VKSORT_CALL vksortCreateVisitedSorter(const struct VksortSorterInfo *info,
+                                                              const struct VksortVisitorInfo *visitor,
+                                                              VksortSorter *sorter);
 
 // Destroys a sorter. Sorts bound from it stay, and keep its pipelines.
 //
@@ -1028,7 +974,7 @@ VksortResult vksortCreateVisitedSorter(const VksortSorterInfo *info,
 //   pending.
 // - Any thread may call it at any time. If another thread is in a call with the handle, the sorter is destroyed when that call
 //   returns.
-VksortResult vksortDestroySorter(VksortSorter sorter);
+VKSORT_API VksortResult VKSORT_CALL vksortDestroySorter(VksortSorter sorter);
 
 // Returns the properties of a sorter.
 //
@@ -1038,7 +984,7 @@ VksortResult vksortDestroySorter(VksortSorter sorter);
 // Duties of the caller:
 //
 // properties is null, or points to a writable structure whose size is in its first field.
-VksortResult vksortGetSorterProperties(VksortSorter sorter, VksortSorterProperties *properties);
+VKSORT_API VksortResult VKSORT_CALL vksortGetSorterProperties(VksortSorter sorter, struct VksortSorterProperties *properties);
 
 // Returns which buffers a sort of up to capacity elements needs, scratch included, with size in bytes, alignment and usage. A
 // sort with these buffers can be recorded with every smaller count.
@@ -1053,9 +999,9 @@ VksortResult vksortGetSorterProperties(VksortSorter sorter, VksortSorterProperti
 // Duties of the caller:
 //
 // requirements is null, or points to a writable structure whose size is in its first field.
-VksortResult vksortGetBufferRequirements(VksortSorter sorter,
-                                         uint32_t capacity,
-                                         VksortBufferRequirements *requirements);
+VKSORT_API VksortResult VKSORT_CALL vksortGetBufferRequirements(VksortSorter sorter,
+                                                                uint32_t capacity,
+                                                                struct VksortBufferRequirements *requirements);
 
 // Binds a sorter to buffers. The result can be recorded any number of times, in any number of command buffers.
 //
@@ -1076,9 +1022,9 @@ VksortResult vksortGetBufferRequirements(VksortSorter sorter,
 //   vksortGetBufferRequirements says, and outlive the sort.
 // - With the usage VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, a buffer's memory has VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
 // - sort is null or writable.
-VksortResult vksortBind(VksortSorter sorter,
-                        const VksortBuffers *buffers,
-                        VksortSort *sort);
+VKSORT_API VksortResult VKSORT_CALL vksortBind(VksortSorter sorter,
+                                               const struct VksortBuffers *buffers,
+                                               VksortSort *sort);
 
 // Destroys a bound sort.
 //
@@ -1086,7 +1032,7 @@ VksortResult vksortBind(VksortSorter sorter,
 // - Its device must be alive, and no command buffer with the sort pending.
 // - Any thread may call it at any time. If another thread is in a call with the handle, the sort is destroyed when that call
 //   returns.
-VksortResult vksortDestroySort(VksortSort sort);
+VKSORT_API VksortResult VKSORT_CALL vksortDestroySort(VksortSort sort);
 
 // Records a sort of the first count elements. Nothing is allocated or submitted, and no work of the device is waited for; handles
 // are looked up under a lock that other calls hold for less than a microsecond.
@@ -1119,10 +1065,10 @@ VksortResult vksortDestroySort(VksortSort sort);
 // - Barriers are as above; nothing else accesses the buffers while the sort runs.
 // - timestamps is null, or leads to a range of queries that are not in use, and the queue family supports timestamps.
 // - Sort, sorter and buffers live until the commands have completed.
-VksortResult vksortCmdSort(VkCommandBuffer commandBuffer,
-                           VksortSort sort,
-                           uint64_t count,
-                           const VksortQueryRange *timestamps);
+VKSORT_API VksortResult VKSORT_CALL vksortCmdSort(VkCommandBuffer commandBuffer,
+                                                  VksortSort sort,
+                                                  uint64_t count,
+                                                  const struct VksortQueryRange *timestamps);
 
 // Records a sort whose sorter has a visitor, with the visitor's resources.
 //
@@ -1145,11 +1091,11 @@ VksortResult vksortCmdSort(VkCommandBuffer commandBuffer,
 //   many bytes as pushSize says.
 // - The set is null, or was allocated with a layout like that of the sorter, and its descriptors are valid.
 // - The visitor writes no memory that the sort or the visitor reads.
-VksortResult vksortCmdSortVisited(VkCommandBuffer commandBuffer,
-                                  VksortSort sort,
-                                  uint64_t count,
-                                  const VksortQueryRange *timestamps,
-                                  const VksortVisitorResources *resources);
+VKSORT_API VksortResult VKSORT_CALL vksortCmdSortVisited(VkCommandBuffer commandBuffer,
+                                                         VksortSort sort,
+                                                         uint64_t count,
+                                                         const struct VksortQueryRange *timestamps,
+                                                         const struct VksortVisitorResources *resources);
 
 // Records every kernel of a sort with nothing to do, so that a driver which compiles kernels at their first dispatch does so now, and
 // not in a frame. It reads and writes no elements, whatever the buffers hold. Submit it while the program loads.
@@ -1163,9 +1109,9 @@ VksortResult vksortCmdSortVisited(VkCommandBuffer commandBuffer,
 // Duties of the caller:
 //
 // - As for vksortCmdSort, or vksortCmdSortVisited with resources.
-VksortResult vksortCmdWarmUp(VkCommandBuffer commandBuffer,
-                             VksortSort sort,
-                             const VksortVisitorResources *resources);
+VKSORT_API VksortResult VKSORT_CALL vksortCmdWarmUp(VkCommandBuffer commandBuffer,
+                                                    VksortSort sort,
+                                                    const struct VksortVisitorResources *resources);
 
 // Returns how many timestamp queries a recording with this count writes.
 //
@@ -1176,7 +1122,7 @@ VksortResult vksortCmdWarmUp(VkCommandBuffer commandBuffer,
 // Duties of the caller:
 //
 // queries is null or writable.
-VksortResult vksortGetQueryCount(VksortSort sort, uint64_t count, uint32_t *queries);
+VKSORT_API VksortResult VKSORT_CALL vksortGetQueryCount(VksortSort sort, uint64_t count, uint32_t *queries);
 
 // Returns which algorithm sorts count elements. A sort of segments has none.
 //
@@ -1187,7 +1133,7 @@ VksortResult vksortGetQueryCount(VksortSort sort, uint64_t count, uint32_t *quer
 // Duties of the caller:
 //
 // algorithm is null or writable.
-VksortResult vksortGetAlgorithm(VksortSort sort, uint64_t count, VksortAlgorithm *algorithm);
+VKSORT_API VksortResult VKSORT_CALL vksortGetAlgorithm(VksortSort sort, uint64_t count, VksortAlgorithm *algorithm);
 
 // Turns the ticks of a recording's queries into the time of each step.
 //
@@ -1205,13 +1151,13 @@ VksortResult vksortGetAlgorithm(VksortSort sort, uint64_t count, VksortAlgorithm
 //
 // - ticks is null, or leads to tickCount numbers.
 // - stepCount is null or writable; steps is null, or writable for as many as stepCount says.
-VksortResult vksortGetStepTimes(VksortSort sort,
-                                uint64_t count,
-                                uint32_t tickCount,
-                                const uint64_t *ticks,
-                                uint32_t validBits,
-                                uint32_t *stepCount,
-                                VksortStepTime *steps);
+VKSORT_API VksortResult VKSORT_CALL vksortGetStepTimes(VksortSort sort,
+                                                       uint64_t count,
+                                                       uint32_t tickCount,
+                                                       const uint64_t *ticks,
+                                                       uint32_t validBits,
+                                                       uint32_t *stepCount,
+                                                       struct VksortStepTime *steps);
 
 // Builds the pipelines for a request whose elements are divided into segments, each of which is sorted by itself. A sort of them is
 // one recording, whatever their number.
@@ -1230,9 +1176,9 @@ VksortResult vksortGetStepTimes(VksortSort sort,
 //
 // - As for vksortCreateSorter.
 // - segments is null, or points to a structure whose size is in its first field.
-VksortResult vksortCreateSegmentedSorter(const VksortSorterInfo *info,
-                                         const VksortSegmentsInfo *segments,
-                                         VksortSorter *sorter);
+VKSORT_API VksortResult VKSORT_CALL vksortCreateSegmentedSorter(const struct VksortSorterInfo *info,
+                                                                const struct VksortSegmentsInfo *segments,
+                                                                VksortSorter *sorter);
 
 // Returns the properties of a sorter of segments.
 //
@@ -1244,7 +1190,7 @@ VksortResult vksortCreateSegmentedSorter(const VksortSorterInfo *info,
 // Duties of the caller:
 //
 // properties is null, or points to a writable structure whose size is in its first field.
-VksortResult vksortGetSegmentProperties(VksortSorter sorter, VksortSegmentProperties *properties);
+VKSORT_API VksortResult VKSORT_CALL vksortGetSegmentProperties(VksortSorter sorter, struct VksortSegmentProperties *properties);
 
 // Returns which buffers a sort of up to capacity elements in up to segmentCapacity segments needs, as
 // vksortGetBufferRequirements. A sort with these buffers can be recorded with every smaller number of segments.
@@ -1261,11 +1207,11 @@ VksortResult vksortGetSegmentProperties(VksortSorter sorter, VksortSegmentProper
 // Duties of the caller:
 //
 // requirements is null, or points to a writable structure whose size is in its first field; segments is null or writable.
-VksortResult vksortGetSegmentBufferRequirements(VksortSorter sorter,
-                                                uint32_t capacity,
-                                                uint32_t segmentCapacity,
-                                                VksortBufferRequirements *requirements,
-                                                VksortBufferNeed *segments);
+VKSORT_API VksortResult VKSORT_CALL vksortGetSegmentBufferRequirements(VksortSorter sorter,
+                                                                       uint32_t capacity,
+                                                                       uint32_t segmentCapacity,
+                                                                       struct VksortBufferRequirements *requirements,
+                                                                       struct VksortBufferNeed *segments);
 
 // Binds a sorter of segments to buffers, as vksortBind binds others. The result is recorded by vksortCmdSort, with the number of
 // segments as its count, or of elements for VKSORT_SEGMENTS_WHOLE. The words of segments are one of the buffers that it reads.
@@ -1283,10 +1229,10 @@ VksortResult vksortGetSegmentBufferRequirements(VksortSorter sorter,
 //
 // - As for vksortBind, with what vksortGetSegmentBufferRequirements says.
 // - segments is null, or points to a structure whose size is in its first field; its buffer is as the others.
-VksortResult vksortBindSegments(VksortSorter sorter,
-                                const VksortBuffers *buffers,
-                                const VksortSegmentBuffers *segments,
-                                VksortSort *sort);
+VKSORT_API VksortResult VKSORT_CALL vksortBindSegments(VksortSorter sorter,
+                                                       const struct VksortBuffers *buffers,
+                                                       const struct VksortSegmentBuffers *segments,
+                                                       VksortSort *sort);
 
 // Returns how many bytes the report of a verifier of this sort has.
 //
@@ -1296,7 +1242,7 @@ VksortResult vksortBindSegments(VksortSorter sorter,
 // Duties of the caller:
 //
 // size is null or writable.
-VksortResult vksortGetReportSize(VksortSort sort, uint64_t *size);
+VKSORT_API VksortResult VKSORT_CALL vksortGetReportSize(VksortSort sort, uint64_t *size);
 
 // Builds a verifier: it finds on the device whether a recorded sort is right, and whether something else has changed its elements
 // meanwhile. vksortCmdVerifyBefore is recorded before the sort, and vksortCmdVerifyAfter after it. The answer is the first word of the
@@ -1319,9 +1265,9 @@ VksortResult vksortGetReportSize(VksortSort sort, uint64_t *size);
 // - report is null, or points to a range whose buffer belongs to the sort's device and is bound to memory.
 // - The sort's buffers and its device outlive the verifier.
 // - verifier is null or writable.
-VksortResult vksortCreateVerifier(VksortSort sort,
-                                  const VksortBufferRange *report,
-                                  VksortVerifier *verifier);
+VKSORT_API VksortResult VKSORT_CALL vksortCreateVerifier(VksortSort sort,
+                                                         const struct VksortBufferRange *report,
+                                                         VksortVerifier *verifier);
 
 // Destroys a verifier.
 //
@@ -1329,7 +1275,7 @@ VksortResult vksortCreateVerifier(VksortSort sort,
 // - Its device must be alive, and no command buffer with the verifier pending.
 // - Any thread may call it at any time. If another thread is in a call with the handle, the verifier is destroyed when that call
 //   returns.
-VksortResult vksortDestroyVerifier(VksortVerifier verifier);
+VKSORT_API VksortResult VKSORT_CALL vksortDestroyVerifier(VksortVerifier verifier);
 
 // Records the first half of a verifier, directly before vksortCmdSort, after the barriers for it.
 //
@@ -1348,9 +1294,9 @@ VksortResult vksortDestroyVerifier(VksortVerifier verifier);
 //
 // - The command buffer is null, or recording, outside a render pass, on a queue family with compute.
 // - Barriers are as above, and verifier and buffers live until the commands have completed.
-VksortResult vksortCmdVerifyBefore(VkCommandBuffer commandBuffer,
-                                   VksortVerifier verifier,
-                                   uint64_t count);
+VKSORT_API VksortResult VKSORT_CALL vksortCmdVerifyBefore(VkCommandBuffer commandBuffer,
+                                                          VksortVerifier verifier,
+                                                          uint64_t count);
 
 // Records the second half of a verifier, after vksortCmdSort, and the answer.
 //
@@ -1365,7 +1311,7 @@ VksortResult vksortCmdVerifyBefore(VkCommandBuffer commandBuffer,
 // Duties of the caller:
 //
 // - As for vksortCmdVerifyBefore.
-VksortResult vksortCmdVerifyAfter(VkCommandBuffer commandBuffer, VksortVerifier verifier, uint64_t count);
+VKSORT_API VksortResult VKSORT_CALL vksortCmdVerifyAfter(VkCommandBuffer commandBuffer, VksortVerifier verifier, uint64_t count);
 
 // Builds an inspector: it reports what a sort with a count or segments on the device was asked for, and what it left out, because a
 // sort clamps its count to the capacity, and begins and ends of segments too.
@@ -1384,9 +1330,9 @@ VksortResult vksortCmdVerifyAfter(VkCommandBuffer commandBuffer, VksortVerifier 
 // - report is null, or points to a range whose buffer belongs to the sort's device and is bound to memory.
 // - The sort's buffers and its device outlive the inspector.
 // - inspector is null or writable.
-VksortResult vksortCreateInspector(VksortSort sort,
-                                   const VksortBufferRange *report,
-                                   VksortInspector *inspector);
+VKSORT_API VksortResult VKSORT_CALL vksortCreateInspector(VksortSort sort,
+                                                          const struct VksortBufferRange *report,
+                                                          VksortInspector *inspector);
 
 // Destroys an inspector.
 //
@@ -1394,7 +1340,7 @@ VksortResult vksortCreateInspector(VksortSort sort,
 // - Its device must be alive, and no command buffer with the inspector pending.
 // - Any thread may call it at any time. If another thread is in a call with the handle, the inspector is destroyed when that call
 //   returns.
-VksortResult vksortDestroyInspector(VksortInspector inspector);
+VKSORT_API VksortResult VKSORT_CALL vksortDestroyInspector(VksortInspector inspector);
 
 // Records an inspection, before or after vksortCmdSort: it clears the report, and writes a VksortInspection there.
 //
@@ -1414,9 +1360,9 @@ VksortResult vksortDestroyInspector(VksortInspector inspector);
 //
 // - The command buffer is null, or recording, outside a render pass, on a queue family with compute.
 // - Barriers are as above, and inspector and buffers live until the commands have completed.
-VksortResult vksortCmdInspect(VkCommandBuffer commandBuffer,
-                              VksortInspector inspector,
-                              uint64_t count);
+VKSORT_API VksortResult VKSORT_CALL vksortCmdInspect(VkCommandBuffer commandBuffer,
+                                                     VksortInspector inspector,
+                                                     uint64_t count);
 
 // Returns a request for the indices of positions, farthest first, without keys. Every field but key, lowBit, highBit and
 // placement may be changed. vksort-compile-visitor --depth makes the visitor for it.
@@ -1428,8 +1374,8 @@ VksortResult vksortCmdInspect(VkCommandBuffer commandBuffer,
 // Duties of the caller:
 //
 // request is null, or points to a writable structure whose size is in its first field.
-VksortResult vksortGetDepthRequest(VksortDepthKeys keys,
-                                   VksortSortRequest *request);
+VKSORT_API VksortResult VKSORT_CALL vksortGetDepthRequest(VksortDepthKeys keys,
+                                                          struct VksortSortRequest *request);
 
 // Returns the push constants of a visitor for depths.
 //
@@ -1443,81 +1389,7 @@ VksortResult vksortGetDepthRequest(VksortDepthKeys keys,
 //
 // - info is null, or points to a structure whose size is in its first field.
 // - push is null or writable.
-VksortResult vksortGetDepthPush(const VksortDepthInfo *info, VksortDepthPush *push);
-
-// Builds the pipelines that sort 32-bit unsigned keys, alone and with values of 32 bits. Programs call it through
-// vksort_vrdx.h.
-//
-// Sorters of one device share the pipelines, which live as long as one of the sorters. So a sorter that is created while another
-// one lives builds none.
-//
-// - info: the device and its properties; nothing that it points to is kept.
-// - sorter: a handle is written, which belongs to the caller until vksortVrdxDestroy.
-// - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
-// - The instance lives until the call returns. No other function uses it.
-//
-// Fails with VKSORT_ERROR_MISSING_FUNCTION when the device has no function that pushes descriptors, and with
-// VKSORT_ERROR_NOT_ENABLED when deviceCreateInfo has neither VK_KHR_push_descriptor nor Vulkan 1.4's pushDescriptor. A device of
-// Vulkan 1.4 has the function in any case, so without deviceCreateInfo a missing feature is not seen.
-//
-// Duties of the caller:
-//
-// - info is null, or points to a structure whose size is in its first field; its pointers are null or valid.
-// - The device is of the physical device, and outlives the sorter: another device may get its handle. Where deviceCreateInfo is null, it was created with
-//   VK_KHR_push_descriptor or Vulkan 1.4's pushDescriptor.
-// - The pipeline cache is null or the device's, and no other thread uses it during the call.
-// - warning of info is null or writable. sorter is null or writable.
-VksortResult vksortVrdxCreate(const VksortVrdxInfo *info,
-                              VksortVrdx *sorter);
-
-// Destroys a sorter of vksortVrdxCreate, and with the last one of a device the pipelines that they share.
-//
-// - sorter: a handle, or null, which is a no-op.
-// - Its device must be alive, and no command buffer with one of its sorts pending.
-// - Any thread may call it at any time. If another thread is in a call with the handle, the sorter is destroyed when that call
-//   returns.
-VksortResult vksortVrdxDestroy(VksortVrdx sorter);
-
-// Returns the size of a storage buffer that is enough for every sort of up to maxElementCount elements.
-//
-// - keyValue: 0 for keys alone, 1 for keys with values. The storage for keys with values is enough for keys alone, too.
-// - size: written, in bytes.
-// - usage: written, VkBufferUsageFlags: STORAGE_BUFFER and TRANSFER_DST, as in vk_radix_sort.h.
-// - Any thread may call it at any time.
-//
-// Duties of the caller:
-//
-// Both pointers are null or writable.
-VksortResult vksortVrdxGetStorageRequirements(VksortVrdx sorter,
-                                              uint32_t maxElementCount,
-                                              uint32_t keyValue,
-                                              VkDeviceSize *size,
-                                              VkFlags *usage);
-
-// Records a sort in place.
-//
-// - info: the buffers and the count; it is not kept. Buffers and storage live until the commands have completed.
-// - With a count in a buffer, dispatches have the workgroups for elementCount, and those beyond the count leave at once. A count
-//   above elementCount is clamped to it.
-// - The queries are not reset. All VKSORT_VRDX_QUERIES of them are written: one at the start, one after clearing, three for
-//   each of four passes (after counting, scanning and moving), one at the end. The query of a step that the sort does not have
-//   is written with the next one.
-// - Any thread may call it. One sorter may be recorded by several threads at once, into a command buffer each.
-//
-// When it fails, nothing is recorded.
-//
-// Duties of the caller:
-//
-// - The command buffer is null, or recording, outside a render pass, on a queue family with compute.
-// - info is null, or points to a structure whose size is in its first field.
-// - The buffers belong to the device and hold that many elements. Keys and values have the usage STORAGE_BUFFER, the
-//   indirect buffer has TRANSFER_SRC, and the storage is as vksortVrdxGetStorageRequirements says.
-// - Writes before the sort are made visible to reads of compute shaders; those of the indirect count may be made visible to
-//   reads of transfers instead. Uses after it wait for writes of compute shaders.
-// - While the sort runs nothing else accesses its buffers.
-VksortResult vksortVrdxCmdSort(VkCommandBuffer commandBuffer,
-                               VksortVrdx sorter,
-                               const VksortVrdxSort *info);
+VKSORT_API VksortResult VKSORT_CALL vksortGetDepthPush(const struct VksortDepthInfo *info, struct VksortDepthPush *push);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -33,7 +33,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vksort.h"
+#include "vksort_vrdx_calls.h"
 
 /* Gets a text, in an expression statement, when a call fails. */
 #ifndef VRDX_ERROR

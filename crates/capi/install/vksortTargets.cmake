@@ -1,25 +1,26 @@
 # The targets of vksort, for the installed package and for CMakeLists.txt, which builds the library first. These variables say
 # where its files are:
 #
-#   _vksort_prefix    the folder with lib, and bin on Windows
+#   _vksort_prefix    the folder with everything, on Windows also with bin
+#   _vksort_libdir    the folder in it with the libraries
 #   _vksort_include   the folder of the headers
 #   _vksort_abi       the version in the name of the shared library
 #   _vksort_needed    what programs link behind the static library
 #   _vksort_windows   on Windows the compiler of Rust's host, MSVC or GNU
 
 # The names that install.sh gives. On Windows a program links to the import library, and the DLL is in bin.
-set(_vksort_static "lib/libvksort.a")
+set(_vksort_static "${_vksort_libdir}/libvksort.a")
 if(WIN32)
     set(_vksort_shared "bin/vksort_capi.dll")
-    set(_vksort_imports "lib/libvksort.dll.a")
+    set(_vksort_imports "${_vksort_libdir}/libvksort.dll.a")
     if(_vksort_windows STREQUAL "MSVC")
-        set(_vksort_imports "lib/vksort.dll.lib")
-        set(_vksort_static "lib/vksort.lib")
+        set(_vksort_imports "${_vksort_libdir}/vksort.dll.lib")
+        set(_vksort_static "${_vksort_libdir}/vksort.lib")
     endif()
 elseif(APPLE)
-    set(_vksort_shared "lib/libvksort.${_vksort_abi}.dylib")
+    set(_vksort_shared "${_vksort_libdir}/libvksort.${_vksort_abi}.dylib")
 else()
-    set(_vksort_shared "lib/libvksort.so.${_vksort_abi}")
+    set(_vksort_shared "${_vksort_libdir}/libvksort.so.${_vksort_abi}")
 endif()
 
 if(NOT TARGET vksort::vksort)

@@ -7,7 +7,8 @@ use ash::vk::{
     self, DeviceCreateInfo as VkDeviceCreateInfo, Handle, PhysicalDeviceFeatures2 as VkPhysicalDeviceFeatures2,
 };
 
-use vksort::__private::{Place, Remedies, VersionFeatures, feature_in, load_instance};
+use vksort::__private::seams::{Remedies, VersionFeatures};
+use vksort::__private::{Place, feature_in, load_instance};
 use vksort::{DeviceFeatures, Error, InstanceRequirements, Requirements};
 
 use super::fault::Fault;

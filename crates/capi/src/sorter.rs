@@ -73,7 +73,7 @@ pub unsafe extern "C" fn create_sorter(info: *const VksortSorterInfo, sorter: *m
 /// - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
 ///
 /// Fails as vksortCreateSorter; with VKSORT_ERROR_VISITOR for bytes that are not a visitor or are damaged, for a visitor of
-/// another version of vksort or of another request, and for a missing layout; with VKSORT_ERROR_VALUE for records, and for a request
+/// a version of vksort with other kernels or of another request, and for a missing layout; with VKSORT_ERROR_VALUE for records, and for a request
 /// that does not fit the visitor; with VKSORT_ERROR_UNSUITABLE_DEVICE if its push constants are more than the device has.
 ///
 /// # Safety

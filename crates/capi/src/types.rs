@@ -5,11 +5,12 @@ mod range;
 mod request;
 mod segments;
 mod visited;
+mod vk_radix_sort;
 
 use std::ffi::c_char;
 
 use ash::vk::{
-    Buffer as VkBuffer, Device as VkDevice, DeviceCreateInfo as VkDeviceCreateInfo, Instance as VkInstance,
+    Device as VkDevice, DeviceCreateInfo as VkDeviceCreateInfo, Instance as VkInstance,
     PhysicalDevice as VkPhysicalDevice, PhysicalDeviceFeatures2 as VkPhysicalDeviceFeatures2,
     PipelineCache as VkPipelineCache, QueryPool as VkQueryPool,
 };
@@ -19,6 +20,7 @@ pub use range::*;
 pub use request::*;
 pub use segments::*;
 pub use visited::*;
+pub use vk_radix_sort::*;
 
 /// Vulkan's function, or null. Pass the loader's `vkGetInstanceProcAddr`, volk's, or your own.
 pub type PFN_vkGetInstanceProcAddr = Option<ash::vk::PFN_vkGetInstanceProcAddr>;
@@ -67,7 +69,7 @@ pub const VKSORT_ERROR_BUFFER: VksortResult = -110;
 pub const VKSORT_ERROR_TOO_FEW_QUERIES: VksortResult = -111;
 /// The process has another logger, or a log callback sets one.
 pub const VKSORT_ERROR_LOGGER: VksortResult = -112;
-/// The bytes are not a visitor, or were compiled by another version of vksort or for another request; or its code has
+/// The bytes are not a visitor, or were compiled for other kernels or for another request; or its code has
 /// resources and no layout for them.
 pub const VKSORT_ERROR_VISITOR: VksortResult = -113;
 /// A bug in vksort. Nothing unwinds into the caller.
@@ -398,76 +400,3 @@ pub struct VksortStepTime {
     /// 0; room for later versions, as there is an array of these.
     pub reserved: u64,
 }
-
-/// For vksortVrdxCreate.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct VksortVrdxInfo {
-    /// sizeof(VksortVrdxInfo).
-    pub struct_size: u32,
-    /// 0.
-    pub flags: u32,
-    /// Finds the functions of Vulkan; it is called with `instance`.
-    pub get_instance_proc_addr: PFN_vkGetInstanceProcAddr,
-    /// The instance, or null where getInstanceProcAddr needs none.
-    pub instance: VkInstance,
-    /// The physical device.
-    pub physical_device: VkPhysicalDevice,
-    /// The device, with VK_KHR_push_descriptor or Vulkan 1.4's pushDescriptor enabled.
-    pub device: VkDevice,
-    /// A cache of the device for the pipelines, or null.
-    pub pipeline_cache: VkPipelineCache,
-    /// The structure that the device was created with, or null when it is not known: then no other extension or feature is used,
-    /// which costs speed.
-    pub device_create_info: *const VkDeviceCreateInfo<'static>,
-    /// VkApplicationInfo::apiVersion of the instance, Vulkan 1.2 or newer, or 0 if it is not known. From 1.3 on, many
-    /// devices sort with their own subgroups even where full ones are not enabled.
-    pub api_version: u32,
-    /// 0.
-    pub reserved: u32,
-    /// Null, or written: a text when sorts are several times slower than they could be on the device, with what the program can do,
-    /// else null. Only the first sorter of a device has it, and only if the process has no logger
-    /// (vksortSetLogCallback), which gets it otherwise. It lives as long as a sorter of the device.
-    pub warning: *mut *const c_char,
-}
-
-/// One recording of a sort of 32-bit keys, for vksortVrdxCmdSort.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct VksortVrdxSort {
-    /// sizeof(VksortVrdxSort).
-    pub struct_size: u32,
-    /// The number of elements, or the most that indirectBuffer may hold.
-    pub element_count: u32,
-    /// A buffer with the number of elements, or null.
-    pub indirect_buffer: VkBuffer,
-    /// Where in indirectBuffer, in bytes.
-    pub indirect_offset: VkDeviceSize,
-    /// The keys, 32-bit unsigned integers.
-    pub keys_buffer: VkBuffer,
-    /// Where the keys start, in bytes.
-    pub keys_offset: VkDeviceSize,
-    /// The values of 32 bits, or null.
-    pub values_buffer: VkBuffer,
-    /// Where the values start, in bytes.
-    pub values_offset: VkDeviceSize,
-    /// The storage.
-    pub storage_buffer: VkBuffer,
-    /// Where the storage starts, in bytes.
-    pub storage_offset: VkDeviceSize,
-    /// A pool for timestamps, or null.
-    pub query_pool: VkQueryPool,
-    /// The first of VKSORT_VRDX_QUERIES queries.
-    pub query: u32,
-    /// 0.
-    pub reserved: u32,
-}
-
-/// Timestamps that vksortVrdxCmdSort writes.
-pub const VKSORT_VRDX_QUERIES: u32 = 15;
-
-/// A sorter that takes its buffers with each recording. Programs that use vk_radix_sort.h forward-declare it by this name.
-#[derive(Debug)]
-pub struct VrdxSorter_T;
-/// A handle: a sorter that takes its buffers with each recording.
-pub type VksortVrdx = *mut VrdxSorter_T;

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use ash::vk::{self, CommandBuffer as VkCommandBuffer};
 
-use vksort::__private::{PushedSorter, Remedies};
+use vksort::__private::PushedSorter;
+use vksort::__private::seams::Remedies;
 use vksort::{
     AccessScope, BufferRange, Count, Error, KeyType, Requirements, SortBuffers, SortRequest, SorterOptions, StepName,
     ValueType,

@@ -1,27 +1,51 @@
-//! `include/vksort.h` is what the extern functions of `src` say.
+//! `include/vksort.h` and `include/vksort_vrdx_calls.h` are what the extern functions of `src` say.
 
 use std::fs;
 use std::path::Path;
 
-/// The order of the header.
-const SOURCES: [&str; 17] = [
-    "types/range",
-    "types",
-    "types/request",
-    "types/visited",
-    "types/segments",
-    "types/inspection",
-    "outcome",
-    "log",
-    "names",
-    "device",
-    "sorter",
-    "record",
-    "segmented",
-    "verify",
-    "inspect",
-    "visitor",
-    "vrdx",
+/// A header of `include/`.
+struct Header {
+    name: &'static str,
+    guard: &'static str,
+    beginning: &'static str,
+    /// The files of `src/` that it is made from, in its order.
+    sources: &'static [&'static str],
+    /// What it includes.
+    includes: &'static [&'static str],
+}
+
+const HEADERS: [Header; 2] = [
+    Header {
+        name: "vksort.h",
+        guard: "VKSORT_H",
+        beginning: BEGINNING,
+        sources: &[
+            "types/range",
+            "types",
+            "types/request",
+            "types/visited",
+            "types/segments",
+            "types/inspection",
+            "outcome",
+            "log",
+            "names",
+            "device",
+            "sorter",
+            "record",
+            "segmented",
+            "verify",
+            "inspect",
+            "visitor",
+        ],
+        includes: &["<stddef.h>", "<stdint.h>", "<vulkan/vulkan_core.h>"],
+    },
+    Header {
+        name: "vksort_vrdx_calls.h",
+        guard: "VKSORT_VRDX_CALLS_H",
+        beginning: BEGINNING_OF_VRDX,
+        sources: &["types/vk_radix_sort", "vrdx"],
+        includes: &["\"vksort.h\""],
+    },
 ];
 
 const BEGINNING: &str = "\
@@ -48,33 +72,83 @@ const BEGINNING: &str = "\
  * Handles belong to the caller. A call on a handle that another thread destroys at the same time either finishes or fails.
  */";
 
-fn header() -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut config = cbindgen::Config {
-        language: cbindgen::Language::C,
-        cpp_compat: true,
-        header: Some(BEGINNING.into()),
-        include_guard: Some("VKSORT_H".into()),
-        no_includes: true,
-        sys_includes: vec!["stddef.h".into(), "stdint.h".into(), "vulkan/vulkan_core.h".into()],
-        usize_is_size_t: true,
-        line_length: 120,
-        documentation_style: cbindgen::DocumentationStyle::C99,
-        style: cbindgen::Style::Type,
-        ..Default::default()
-    };
-    config.structure.rename_fields = cbindgen::RenameRule::CamelCase;
-    config.function.rename_args = cbindgen::RenameRule::CamelCase;
-    // The device writes it, and no function takes it.
-    config.export.include = vec!["VksortInspection".into()];
-    config.export.exclude = ["PFN_vkGetInstanceProcAddr", "VkDeviceSize", "VkFlags"].map(String::from).to_vec();
-    let mut builder = cbindgen::Builder::new().with_config(config);
-    for source in SOURCES {
-        builder = builder.with_src(root.join(format!("src/{source}.rs")));
+const BEGINNING_OF_VRDX: &str = "\
+/*
+ * What vksort_vrdx.h calls. Programs include that file.
+ *
+ * Generated from crates/capi/src/ by scripts/header.sh: change it there.
+ */";
+
+/// How functions are exported and called. Programs may define both macros.
+const DECORATIONS: &str = "
+// In front of each function. A program that links the DLL may define it as __declspec(dllimport), which saves a jump for each call.
+#ifndef VKSORT_API
+#define VKSORT_API
+#endif
+
+// How functions are called, and the callback: as C functions are where Vulkan's have a convention of their own.
+#ifndef VKSORT_CALL
+#ifdef _WIN32
+#define VKSORT_CALL __cdecl
+#else
+#define VKSORT_CALL
+#endif
+#endif
+";
+
+impl Header {
+    fn text(&self) -> String {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let includes: Vec<String> = self.includes.iter().map(|file| format!("#include {file}")).collect();
+        let decorations = if self.guard == "VKSORT_H" { DECORATIONS } else { "" };
+        let mut config = cbindgen::Config {
+            language: cbindgen::Language::C,
+            cpp_compat: true,
+            header: Some(self.beginning.into()),
+            include_guard: Some(self.guard.into()),
+            no_includes: true,
+            after_includes: Some(includes.join("\n") + "\n" + decorations),
+            usize_is_size_t: true,
+            line_length: 120,
+            documentation_style: cbindgen::DocumentationStyle::C99,
+            style: cbindgen::Style::Both,
+            ..Default::default()
+        };
+        config.structure.rename_fields = cbindgen::RenameRule::CamelCase;
+        config.function.rename_args = cbindgen::RenameRule::CamelCase;
+        // The device writes it, and no function takes it.
+        config.export.include = vec!["VksortInspection".into()];
+        config.export.exclude = ["PFN_vkGetInstanceProcAddr", "VkDeviceSize", "VkFlags"].map(String::from).to_vec();
+        let mut builder = cbindgen::Builder::new().with_config(config);
+        for source in self.sources {
+            builder = builder.with_src(root.join(format!("src/{source}.rs")));
+        }
+        let mut text = Vec::new();
+        builder.generate().expect("src can be read").write(&mut text);
+        decorated(&for_c(&String::from_utf8(text).expect("cbindgen writes UTF-8")))
     }
-    let mut text = Vec::new();
-    builder.generate().expect("src can be read").write(&mut text);
-    for_c(&String::from_utf8(text).expect("cbindgen writes UTF-8"))
+}
+
+/// Functions with the macros that say how they are exported and called; their arguments stay below each other.
+fn decorated(text: &str) -> String {
+    let (mut lines, mut shift) = (Vec::new(), "");
+    for line in text.lines() {
+        let is_function = line.starts_with(|first: char| first.is_alphabetic()) && line.contains("vksort");
+        let line = match line.split('(').next().and_then(|before| before.rfind("vksort")) {
+            Some(at) if is_function && line.contains('(') => {
+                shift = "                       ";
+                format!("VKSORT_API {}VKSORT_CALL {}", &line[..at], &line[at..])
+            }
+            _ if line.starts_with("typedef") => line.replacen("(*", "(VKSORT_CALL *", 1),
+            _ if line.starts_with(' ') => format!("{shift}{line}"),
+            _ => line.into(),
+        };
+        if line.ends_with(';') {
+            shift = "";
+        }
+        lines.push(line);
+    }
+    lines.join("\n") + "\n"
 }
 
 /// Comments as C has them: names of arguments are those of C, and Rust's heading for what a caller must see to is a line.
@@ -111,22 +185,48 @@ fn camel(name: &str) -> String {
 }
 
 #[test]
-fn the_header_is_made_from_the_functions() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/vksort.h");
-    if !path.parent().is_some_and(Path::is_dir) {
-        println!("skipped: there is no folder for {}", path.display());
+fn the_headers_are_made_from_the_functions() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("include");
+    for header in HEADERS {
+        let (name, made) = (header.name, header.text());
+        if std::env::var_os("VKSORT_WRITE_HEADER").is_some() {
+            fs::write(folder.join(name), made).expect("include/ can be written to");
+            continue;
+        }
+        let kept = fs::read_to_string(folder.join(name)).expect("the header can be read");
+        for (index, (kept, made)) in kept.lines().zip(made.lines()).enumerate() {
+            assert_eq!(kept, made, "line {} of include/{name} is not what src makes: run scripts/header.sh", index + 1);
+        }
+        assert_eq!(kept.len(), made.len(), "include/{name} is longer or shorter than what src makes");
+    }
+}
+
+/// A header as compilers see it: without comments and empty lines.
+fn code(header: &str) -> String {
+    let (_, code) = header.split_once("*/\n").expect("it begins with a comment");
+    code.lines()
+        .filter(|line| !line.is_empty() && !line.trim_start().starts_with("//"))
+        .map(|line| format!("{line}\n"))
+        .collect()
+}
+
+/// Each version keeps its header, by which programs were compiled that later libraries serve: `scripts/c.sh` runs such programs.
+#[test]
+fn the_header_of_a_version_stays() {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/c/headers/{}/vksort.h", env!("CARGO_PKG_VERSION")));
+    let now = code(&HEADERS[0].text());
+    if std::env::var_os("VKSORT_KEEP_HEADER").is_some() {
+        fs::create_dir_all(path.parent().expect("it has a folder")).expect("tests/c/ can be written to");
+        fs::write(&path, now).expect("tests/c/ can be written to");
         return;
     }
-    let made = header();
-    if std::env::var_os("VKSORT_WRITE_HEADER").is_some() {
-        fs::write(&path, made).expect("include/ can be written to");
-        return;
-    }
-    let kept = fs::read_to_string(&path).expect("include/vksort.h can be read");
-    for (index, (kept, made)) in kept.lines().zip(made.lines()).enumerate() {
-        assert_eq!(kept, made, "line {} of include/vksort.h is not what src makes: run scripts/header.sh", index + 1);
-    }
-    assert_eq!(kept.len(), made.len(), "include/vksort.h is longer or shorter than what src makes");
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        kept == now,
+        "vksort.h is not that of version {}: raise the version, or if it is not released yet, run scripts/header.sh --keep",
+        env!("CARGO_PKG_VERSION")
+    );
 }
 
 /// The comment above each function of a header, with the function's name.
@@ -146,13 +246,14 @@ fn functions(header: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Parsers of headers for other languages know no other macros.
+/// Parsers of headers for other languages know no other macros, but for those in front of functions.
 #[test]
 fn macros_are_numbers() {
-    let header = header();
-    let defined = header.lines().filter_map(|line| line.strip_prefix("#define VKSORT_")).filter(|line| *line != "H");
+    let header = HEADERS[0].text();
+    let others = ["H", "API", "CALL", "CALL __cdecl"];
+    let defined = header.lines().filter_map(|line| line.strip_prefix("#define VKSORT_"));
     let mut numbers = 0;
-    for line in defined {
+    for line in defined.filter(|line| !others.contains(line)) {
         let (name, number) = line.split_once(' ').unwrap_or((line, ""));
         // A number of 32 bits that is not negative has the type int, or is unsigned.
         let fits = match number.split_at(number.find('u').unwrap_or(number.len())) {
@@ -170,8 +271,8 @@ fn macros_are_numbers() {
 
 #[test]
 fn every_function_says_which_threads_may_call_it() {
-    let functions = functions(&header());
-    assert!(functions.len() >= 24, "{} functions are found", functions.len());
+    let functions = HEADERS.map(|header| functions(&header.text())).concat();
+    assert!(functions.len() >= 28, "{} functions are found", functions.len());
     for (name, comment) in functions {
         assert!(
             comment.contains("Any thread may call it"),

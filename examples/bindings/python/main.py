@@ -28,6 +28,7 @@ def load(prefix):
         text = header.read()
     # Numbers stay, all other lines for the preprocessor go, and so does the block for C++.
     text = re.sub(r"^#(?!define \w+ -?\d+$).*$", "", text, flags=re.M)
+    text = re.sub(r"\bVKSORT_(API|CALL)\b", "", text)
     text = re.sub(r'^extern "C" \{$|^\} *// extern "C"$', "", text, flags=re.M)
     ffi.cdef(text)
     return ffi, ffi.dlopen(f"{prefix}/lib/libvksort.so")

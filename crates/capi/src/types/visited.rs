@@ -12,7 +12,7 @@ pub struct VksortVisitorInfo {
     pub struct_size: u32,
     /// 0 or VKSORT_VISITOR_DYNAMIC_INDEXING.
     pub flags: u32,
-    /// The bytes that the program vksort-compile-visitor of the same version of vksort has made, at any alignment.
+    /// The bytes that the program vksort-compile-visitor of a version of vksort with the same first two numbers has made, at any alignment.
     pub code: *const c_void,
     /// Their number.
     pub code_size: usize,

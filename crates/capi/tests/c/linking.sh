@@ -18,9 +18,9 @@ linked() {
     passed=$((passed + 1))
 }
 
-# Everything that finds the library in a folder: check_prefix NAME FOLDER
+# Everything that finds the library in a folder: check_prefix NAME FOLDER [LIBDIR]
 check_prefix() {
-    local name=$1 folder=$2 line of=crates/capi/tests/c/consumer/main.c flags
+    local name=$1 folder=$2 libdir=$2/${3:-lib} line of=crates/capi/tests/c/consumer/main.c flags
     cmp --quiet LICENSE-MIT "$folder/share/licenses/vksort/LICENSE-MIT" || die "$folder is without vksort's licences"
     consumer "$name-shared" vksort::vksort -DCMAKE_PREFIX_PATH="$folder"
     consumer "$name-static" vksort::vksort_static -DCMAKE_PREFIX_PATH="$folder"
@@ -31,15 +31,17 @@ check_prefix() {
     linked "$work/consumer-$name-static/consumer" no
     linked "$work/consumer-$name-component-static/consumer" no
     # By pkg-config, which quotes a space as a shell does.
-    line=$(PKG_CONFIG_PATH=$folder/lib/pkgconfig pkg-config --cflags --libs vksort)
+    export PKG_CONFIG_PATH=$libdir/pkgconfig
+    line=$(pkg-config --cflags --libs vksort)
     eval "flags=($line)"
     # shellcheck disable=SC2086
-    step gcc -std=c11 $CFLAGS "$of" "${flags[@]}" -Wl,-rpath,"$folder/lib" -o "$work/$name-shared"
+    step gcc -std=c11 $CFLAGS "$of" "${flags[@]}" -Wl,-rpath,"$libdir" -o "$work/$name-shared"
     linked "$work/$name-shared" yes
-    line=$(PKG_CONFIG_PATH=$folder/lib/pkgconfig pkg-config --static --cflags --libs vksort)
+    line=$(pkg-config --static --cflags --libs vksort)
     eval "flags=($line)"
+    # The linker takes the shared one by its name, so the static one is named as a file.
     # shellcheck disable=SC2086
-    step gcc -std=c11 $CFLAGS "$of" "${flags[@]}" -o "$work/$name-static"
+    step gcc -std=c11 $CFLAGS "$of" "${flags[@]/#-lvksort/$libdir/libvksort.a}" -o "$work/$name-static"
     linked "$work/$name-static" no
     # shellcheck disable=SC2086
     step gcc -static -std=c11 $CFLAGS "$of" "${flags[@]}" -o "$work/$name-all-static"
@@ -52,9 +54,9 @@ check_prefix installed "$prefix"
 # Nothing else can be seen in either library, so that it lives beside any other.
 for symbols in "$(nm -D --defined-only "$prefix/lib/libvksort.so")" "$(nm -g --defined-only "$prefix/lib/libvksort.a")"; do
     names=$(awk 'NF == 3 { print $3 }' <<<"$symbols" | sort)
-    functions=$(sed -n 's/^[^ /].* \**\(vksort[A-Za-z]*\)(.*/\1/p' "$prefix/include/vksort.h" | sort)
+    functions=$(sed -n 's/^VKSORT_API .* \**\(vksort[A-Za-z]*\)(.*/\1/p' "$prefix"/include/vksort.h "$prefix"/include/vksort_vrdx_calls.h | sort)
     [[ $names == "$functions" ]] ||
-        die "visible are not the functions of vksort.h: $(diff <(echo "$names") <(echo "$functions"))"
+        die "visible are not the functions of the headers: $(diff <(echo "$names") <(echo "$functions"))"
     passed=$((passed + 1))
 done
 # Where the environment names the target and its folder by cargo's other variables. What is built there already stays.
@@ -81,11 +83,13 @@ consumer source vk_radix_sort -DSOURCE="$PWD" -DVKSORT_VK_RADIX_SORT=STATIC
 linked "$work/consumer-source/consumer" no
 nothing=$(cmake --build "$work/consumer-source" | grep -c 'by cargo') || true
 ((nothing == 0)) || die "cargo runs though nothing has changed"
-step cmake --log-level=WARNING -S crates/capi -B "$work/alone"
+# Where systems with several architectures have libraries.
+libdir=lib/$(gcc -print-multiarch)
+step cmake --log-level=WARNING -S crates/capi -B "$work/alone" -DCMAKE_INSTALL_LIBDIR="$libdir"
 # What cargo has built is as good here.
 mv "$work/consumer-source/_deps/vksort-build/cargo" "$work/alone/cargo"
 step cmake --install "$work/alone" --prefix "$work/by cmake"
-check_prefix by-cmake "$work/by cmake"
+check_prefix by-cmake "$work/by cmake" "$libdir"
 
 # The archive, unpacked anywhere.
 step scripts/pack.sh --c
@@ -118,6 +122,7 @@ if ! "${bare[@]}" bash -c 'command -v cargo' >/dev/null; then
 fi
 missing "^install.sh: rustc is 1.87.0, needed is 1.88 or newer: run 'rustup update stable'$" "${old[@]}" "${install[@]}"
 missing "^ *vksort: install.sh: rustc is 1.87.0, needed is 1.88 or newer: run" "${old[@]}" "${configure[@]}"
+missing "^install.sh: --libdir is '../lib', allowed is a folder in that of --prefix$" "${install[@]}" --libdir ../lib
 missing "^install.sh: CARGO_BUILD_TARGET is riscv64gc, allowed is $host, " env CARGO_BUILD_TARGET=riscv64gc "${install[@]}"
 # Not even root can write there.
 locked='^install.sh: --prefix is /proc/vksort, but /proc is no folder that can be written to$'
