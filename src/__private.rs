@@ -1,15 +1,17 @@
-//! What the crates of this repository use beyond the API: `vksort-capi` and `vksort-wgpu`, which are released with this one and depend on
-//! exactly its version, and its tests, programs and lab. There is no promise of stability for anyone else.
+//! What the crates of this repository use beyond the API. `vksort-capi`, `vksort-profiles` and `vksort-visitors` depend on exactly this
+//! version. There is no promise of stability for anyone else.
 
-/// What a program does against emulated subgroups, in the names of its API.
-pub use crate::record::Remedies;
+/// What `vksort-wgpu` uses, whose versions are its own: nothing here changes within a minor version. `tests/api/seams.txt` has the list.
+pub mod seams {
+    pub use crate::record::{Remedies, VersionFeatures};
+}
 /// The functions of an instance, through a function that may need no handle of it.
 pub use crate::record::load_instance;
 /// The functions that vksort calls, separated by spaces, for a test that hides each of them from it.
 pub use crate::record::{DEVICE_FUNCTIONS, INSTANCE_FUNCTIONS};
 /// Reads and writes features in chains of Vulkan's structures, which a program in C or wgpu has made. The chain must be valid, and
 /// may be written to where `meet` writes.
-pub use crate::record::{Place, VersionFeatures, feature_in};
+pub use crate::record::{Place, feature_in};
 /// Sorts whose buffers come with each recording, for `vksort_vrdx.h`. The device must have pushed descriptors enabled, and each
 /// checked sort is recorded once, with buffers that live until its commands have completed.
 pub use crate::record::{PushedSort, PushedSorter};

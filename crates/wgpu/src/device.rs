@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use ash::vk;
-use vksort::__private::{Remedies, VersionFeatures};
+use vksort::__private::seams::{Remedies, VersionFeatures};
 use vksort::{DeviceFeatures, DeviceProfile, PipelineSet, Requirements};
 use wgpu::hal::api::Vulkan;
 use wgpu::hal::vulkan::InstanceShared;
