@@ -50,6 +50,11 @@ locked_version() {
     awk -v wanted="\"$1\"" '$1 == "name" { name = $3 } $1 == "version" && name == wanted { gsub(/"/, "", $3); print $3; exit }' Cargo.lock
 }
 
+# The address of the repository, in Cargo.toml; empty while there is none.
+repository() {
+    sed -n '/^\[workspace.package\]/,/^\[/s/^repository = "\(.*\)"/\1/p' Cargo.toml
+}
+
 # The first manifest of that name (a glob) where the Vulkan loader looks: vulkan_manifest icd.d 'lvp_icd*.json'.
 vulkan_manifest() {
     local root file

@@ -1,26 +1,46 @@
 #!/usr/bin/env bash
-# Packages the crates, and builds and tests them as their users get them: scripts/package.sh [--list]
+# Packages the crates, and builds and tests them as their users get them: scripts/package.sh [OPTION...]
 #
-# Unpacks the packages into a temporary folder. There it compiles the library without features and with all, runs unit and
-# documentation tests, and compiles the other crates against it, without the network. A missing file makes it fail. The suites
-# in tests/ are not packaged, as they need crates/testing. Every snippet of README and guide runs with the library as
-# its only dependency. Builds go to target/ or $CARGO_TARGET_DIR, which holds the built dependencies.
+# Makes the packages of a copy of the files here, in which links that leave a package lead to the repository's address, and unpacks
+# them into a temporary folder. Each has the licences, no pictures but drawings of ours, no link to a file that it lacks, and of
+# its features all but those that begin with __ are documented. There it compiles the library without features and with all, runs
+# unit and documentation tests, and every snippet of README and guide with the library as its only dependency, without the network. The
+# suites in tests/ are not packaged, as they need crates/testing. Builds go to target/ or $CARGO_TARGET_DIR, which holds the built
+# dependencies.
 #
-#   --list  prints the files of the packages and their sizes, and ends
-#   --help  this text
+#   --list         prints the files of the packages and their sizes, and ends
+#   --verify       cargo also builds each package from what it holds, against the others, in order of dependency
+#   --address URL  the repository's, where Cargo.toml names none [default: a placeholder]
+#   --keep DIR     keeps the copy in this folder, which is new or empty
+#   --help         this text
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
 source scripts/lib.sh
 
-case ${1:-} in
-    '' | --list) ;;
-    --help) usage && exit ;;
-    *) die "unknown option $1, allowed are --list and --help" ;;
-esac
+list=0 verify=--no-verify kept='' address=$(repository)
+address=${address:-https://example.org/vksort}
+while (($#)); do
+    case $1 in
+        --list) list=1 ;;
+        --verify) verify=--quiet ;;
+        --address | --keep)
+            [[ ${2:-} ]] || die "$1 needs a value"
+            if [[ $1 == --keep ]]; then kept=$2; else address=$2; fi
+            shift
+            ;;
+        --help) usage && exit ;;
+        *) die "unknown option $1, allowed are --list, --verify, --address, --keep and --help" ;;
+    esac
+    shift
+done
+check_rust
+has python3 || die "python3 is missing, which rewrites links"
 
-# Most that the package may take, compressed.
-most_kib=4096
+# Most that a package may take, compressed.
+most_kib=2969
+# Most crates that a program compiles for the library without features.
+most_crates=14
 # Most that sorting a slice may add to a stripped program, in bytes, with the default features.
 most_added=1350000
 
@@ -28,53 +48,63 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 root=$PWD
-
-# Files that are not committed yet are packaged too.
-cargo package --quiet --package vksort --package vksort-profiles --package vksort-visitors --package vksort-wgpu --no-verify --allow-dirty --target-dir "$work" ||
-    die "cargo package failed"
-version=$(locked_version vksort)
-for archive in "$work"/package/*.crate; do
-    kib=$(($(stat -c %s "$archive") / 1024))
-    if [[ ${1:-} == --list ]]; then
-        tar -tvzf "$archive"
-        say "${archive##*/}: $kib KiB compressed"
-    fi
-    ((kib <= most_kib)) || die "${archive##*/} has $kib KiB compressed, allowed are $most_kib KiB"
-    # Not with the archive's old times, by which an earlier build would look fresh.
-    tar -C "$work" -xmzf "$archive"
-    for licence in LICENSE-MIT LICENSE-APACHE; do
-        cmp --quiet "$licence" "$work/$(basename "$archive" .crate)/$licence" || die "${archive##*/} is without $licence"
-    done
-done
-[[ ${1:-} != --list ]] || exit 0
-archive=$work/package/vksort-$version.crate
-kib=$(($(stat -c %s "$archive") / 1024))
-cd "$work/vksort-$version"
 # Outside the repository there are no settings of its workspace.
 [[ ${CARGO_TARGET_DIR:-} == /* ]] || CARGO_TARGET_DIR=$root/${CARGO_TARGET_DIR:-target}
-export CARGO_TARGET_DIR CARGO_NET_OFFLINE=true
-
+export CARGO_TARGET_DIR
 # The native part of the crate shaderc, where setup.sh has made it.
-native=$vksort_cache/shaderc-$(cd "$root" && locked_version shaderc-sys)
+native=$vksort_cache/shaderc-$(locked_version shaderc-sys)
 [[ ! -e $native ]] || export SHADERC_LIB_DIR=$native
 
-# Every file that the documents link to is there.
-missing=0
-for document in *.md docs/*.md docs/guide/src/*.md; do
-    while read -r link; do
-        case $link in
-            *://* | '#'* | '') continue ;;
-        esac
-        link=$(realpath -m --relative-to=. "$(dirname "$document")/${link%%#*}")
-        # Other crates, programs, tests and the lab are in the repository alone.
-        case $link in
-            crates/* | examples/* | lab/* | programs/* | tests/*) found=$root/$link ;;
-            *) found=$link ;;
-        esac
-        [[ -e $found ]] || { say "$document links to $link, which the package lacks" && missing=1; }
-    done < <(grep -oE '\]\([^) ]+\)' "$document" | sed 's/^](//; s/)$//')
+# Files that are not committed yet are packaged too.
+stage=${kept:-$work/stage}
+mkdir -p "$stage"
+[[ ! $(ls -A "$stage") ]] || die "--keep is $stage, which is not empty"
+git ls-files --cached --others --exclude-standard -z | while IFS= read -r -d '' file; do
+    [[ ! -e $file ]] || printf '%s\0' "$file"
+done | tar --null --files-from - -cf - | tar -C "$stage" -xf -
+cd "$stage"
+version=$(locked_version vksort)
+sed -i "s|^repository = \".*\"|repository = \"$address\"|" Cargo.toml
+options=(--allow-dirty)
+crates=(vksort: vksort-profiles:crates/profiles vksort-visitors:crates/visitors vksort-wgpu:crates/wgpu)
+for crate in "${crates[@]}"; do
+    options+=(--package "${crate%%:*}")
+    folder=${crate#*:}
+    cargo package --quiet --list --allow-dirty --package "${crate%%:*}" | sed "s|^|${folder:-.}\t|"
+done >"$work/files" || die "cargo package --list failed"
+python3 scripts/package/links.py . "$address" "v$version" <"$work/files"
+cargo package "$verify" "${options[@]}" --target-dir "$CARGO_TARGET_DIR" || die "cargo package failed"
+
+for crate in "${crates[@]}"; do
+    name=${crate%%:*}-$(locked_version "${crate%%:*}")
+    archive=$CARGO_TARGET_DIR/package/$name.crate
+    kib=$(($(stat -c %s "$archive") / 1024))
+    ((!list)) || tar -tvzf "$archive"
+    say "$name.crate: $kib KiB compressed, $(tar -tzf "$archive" | wc -l) files"
+    ((kib <= most_kib)) || die "$name.crate has $kib KiB compressed, allowed are $most_kib KiB"
+    # Not with the archive's old times, by which an earlier build would look fresh.
+    tar -C "$work" -xmzf "$archive"
+    unpacked=$work/$name
+    for licence in LICENSE-MIT LICENSE-APACHE; do
+        cmp --quiet "$licence" "$unpacked/$licence" || die "$name.crate is without $licence"
+    done
+    pictures=$(find "$unpacked" -name '*.png')
+    [[ ! $pictures ]] || die "$name.crate has pictures, whose licence may be another: $pictures"
+    grep -qx "repository = \"$address\"" "$unpacked/Cargo.toml" || die "$name.crate does not name the repository"
+    for page in $(cd "$unpacked" && find . -name '*.md'); do
+        while read -r link; do
+            [[ $link == *://* || $link == '#'* || -e $unpacked/$(dirname "$page")/${link%%#*} ]] ||
+                die "$name.crate: $page links to $link, which the package lacks"
+        done < <(grep -oE '\]\([^) ]+\)' "$unpacked/$page" | sed 's/^](//; s/)$//')
+    done
+    features=$(awk '/^\[/ { inside = $0 == "[features]" } inside && /^[a-z]/ && $1 != "default" { print $1 }' "$unpacked/Cargo.toml")
+    for feature in $features; do
+        grep -qF "\`$feature\`" "$unpacked/src/lib.rs" || die "$name.crate: the page of the crate does not name the feature $feature"
+    done
 done
-((!missing)) || die "files are missing"
+((!list)) || exit 0
+cd "$work/vksort-$version"
+export CARGO_NET_OFFLINE=true
 
 # The versions that the repository was tested with.
 [[ -e Cargo.lock ]] || cp "$root/Cargo.lock" .
@@ -99,14 +129,6 @@ mv spirv "$work/spirv"
 step env VKSORT_WRITE_SPIRV=1 "${checked[@]}" check --quiet --release --features compile-kernels
 [[ ! -e spirv ]] || die "a build of the package has written $(find spirv -type f | wc -l) files to spirv/"
 mv "$work/spirv" spirv
-# The crates beside it, as a program that has both from a registry. wgpu takes minutes to compile, unless its lints have been run
-# before, as in CI.
-for crate in vksort-visitors vksort-profiles vksort-wgpu; do
-    cp "$root/Cargo.lock" "$work/$crate-$version"
-    step "${checked[@]}" --config "patch.crates-io.vksort.path='$PWD'" \
-        --config "patch.crates-io.vksort-visitors.path='$work/vksort-visitors-$version'" check --quiet --release --lib \
-        --manifest-path "$work/$crate-$version/Cargo.toml"
-done
 # As a dependency, where only what the library needs is built.
 mkdir -p "$work/dependent/src"
 cat >"$work/dependent/Cargo.toml" <<TOML
@@ -138,8 +160,10 @@ for document in README.md docs/guide/src/*.md; do
     [[ ${document##*/} != visitors.md ]] || continue
     step rustdoc --test --edition 2024 --extern "vksort=$library" -L "dependency=$CARGO_TARGET_DIR/release/deps" "$document"
 done
+crates=$(cargo tree --quiet --package vksort --no-default-features --edges normal,build --prefix none | sed 's/ (.*//' | sort -u | wc -l)
+((crates <= most_crates)) || die "without features vksort is $crates crates with its own, allowed are $most_crates"
 step cargo tree --quiet --manifest-path "$work/dependent/Cargo.toml" --edges normal,build --prefix none >"$work/tree"
 ! grep '^shaderc' "$work/tree" >&2 || die "a program that sorts gets a C++ compiler"
 added=$(($(stat -c %s "$CARGO_TARGET_DIR/release/dependent") - $(stat -c %s "$CARGO_TARGET_DIR/release/without")))
 ((added <= most_added)) || die "sorting adds $added bytes to a program, allowed are $most_added"
-say "the package builds and passes its tests: $added bytes in a program, $kib KiB compressed, $(tar -tzf "$archive" | wc -l) files"
+say "the package builds and passes its tests: $added bytes in a program"
