@@ -1,12 +1,41 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 //! Radix sort for data that already lives in Vulkan buffers.
 //!
-//! Use it in one of two ways:
+//! A renderer records a sort into its own command buffer, between its own passes. [`Requirements`] names the extensions and features
+//! to enable, [`Sorter`] holds the pipelines, and [`BoundSort`] binds them to buffers. [`BoundSort::record`] allocates nothing, submits
+//! nothing and waits for nothing:
 //!
-//! * **Record** a sort into your own command buffer, between your own passes. [`Requirements`] names the extensions and
-//!   features to enable. [`Sorter`] holds the pipelines, and [`BoundSort`] binds them to your buffers.
-//!   [`BoundSort::record`] puts the sort into your frame. It allocates nothing, submits nothing and waits for nothing.
-//! * **Standalone**, with the feature `standalone`: `standalone::Gpu` owns a device and sorts slices.
+//! ```
+//! use vksort::ash::{Device, vk::CommandBuffer};
+//! use vksort::{BoundSort, Error, KeyType, Order, Requirements, SortBuffers, SortRequest, Sorter, ValueType};
+//!
+//! /// Once: builds the pipelines, and binds the sort to its buffers.
+//! unsafe fn prepare(device: &Device, needed: &Requirements, buffers: &SortBuffers) -> Result<BoundSort, Error> {
+//!     let request = SortRequest::new(KeyType::F32).value(ValueType::U32).order(Order::Descending);
+//!     unsafe { Sorter::new(device, needed, &request, &Default::default())?.bind(buffers) }
+//! }
+//!
+//! /// Every frame, between a barrier from the writes of keys and values to [`BoundSort::INPUT_SCOPE`], and one from
+//! /// [`BoundSort::OUTPUT_SCOPE`] to their reads.
+//! unsafe fn record(sort: &BoundSort, commands: CommandBuffer, count: u32) -> Result<(), Error> {
+//!     unsafe { sort.record(commands, count) }
+//! }
+//! ```
+//!
+//! [`Sorter`] has a whole program. The guide, `docs/guide/src/index.md` of the package, leads from a first sort to one in a frame.
+//!
+//! With the feature `standalone`, `standalone::Gpu` owns a device and sorts slices:
+//!
+//! ```
+//! # fn main() -> Result<(), vksort::Error> {
+//! # #[cfg(feature = "standalone")] {
+//! use vksort::{Order, standalone::Gpu};
+//!
+//! let back_to_front = Gpu::best()?.argsort(&[4.0f32, 1.5, 9.25], Order::Descending)?;
+//! assert_eq!(back_to_front, [2, 0, 1]);
+//! # }
+//! # Ok(()) }
+//! ```
 //!
 //! A [`SortRequest`] says what is sorted: keys of 8 to 128 bits, each of which may carry a value, or structures by their fields.
 //! It also says how they are divided: one array, or segments that are sorted each by itself, of which all elements or the first
@@ -21,24 +50,14 @@
 //! bounded. Devices of unknown forward progress use reduce-then-scan. Kernels are specialized for one subgroup size, from
 //! 4 to 128 lanes. Subgroups are emulated on devices that do not promise full ones.
 //!
-//! ```
-//! # fn main() -> Result<(), vksort::Error> {
-//! # #[cfg(feature = "standalone")] {
-//! use vksort::{Order, standalone::Gpu};
-//!
-//! let gpu = Gpu::best()?;
-//! let depths = [4.0f32, 1.5, 9.25];
-//! let back_to_front = gpu.argsort(&depths, Order::Descending)?;
-//! assert_eq!(back_to_front, [2, 0, 1]);
-//! # }
-//! # Ok(()) }
-//! ```
-//!
 //! # What can be sorted
 //!
 #![doc = include_str!("../docs/table.md")]
 //!
 //! Passes are those over all bits with digits of 8 bits. [`SortRequest`] explains each option.
+//!
+//! It is for Vulkan alone: browsers and the other backends of wgpu have no recording of theirs. Keys are numbers and fields of
+//! structures; there are no comparison functions and no strings. A sort has fewer than 2^32 elements, in the memory of one device.
 //!
 //! # Visitors
 //!

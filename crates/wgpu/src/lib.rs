@@ -3,6 +3,12 @@
 //! [`Device::open`] creates a device with everything that sorts use. A [`Sorter`] holds the pipelines of one kind of sort,
 //! [`Sorter::bind`] binds it to buffers, and [`BoundSort::record`] records the sort. A [`vksort::SortRequest`] says what is
 //! sorted: keys with or without values, or records by their fields; as one array, or many segments each by itself.
+//!
+//! # Features
+//!
+//! * `keys-64` (default), `keys-128`: keys of 64 and of 128 bits.
+//! * `software-drivers`: kernels for drivers that run on the CPU.
+//! * `vulkan-portability`: Vulkan on macOS and iOS, by MoltenVK. Targets without a Vulkan backend do not compile.
 #![allow(unsafe_code)]
 
 mod bind;
