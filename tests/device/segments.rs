@@ -5,13 +5,13 @@ use vksort::__private::kernels::{self, Kernel, Module};
 use vksort::__private::steps::{self, HostStep};
 use vksort::__private::{Faults, ShapeDesc};
 use vksort::{
-    Access, Algorithm, BufferRange, Capacity, Count, DeviceProfile, Error, IndexFrom, KeyOutput, KeyType, Order,
-    Placement, RankMethod, SegmentLimits, SegmentOptions, Segments, SortBuffers, SortRequest, Sorter, SorterOptions,
+    Access, Algorithm, BufferRange, Capacity, Count, DeviceProfile, Error, IndexFrom, KeyOutput, KeyType, Placement,
+    RankMethod, SegmentLimits, SegmentOptions, Segments, SortBuffers, SortRequest, Sorter, SorterOptions,
     SubgroupChoice, Tuning, ValueType,
 };
 use vksort_testing::patterns::{self, generate};
 use vksort_testing::segmented::{Case, run};
-use vksort_testing::{Failed, Level, Trial, assert_valid, expect, gpu, level, seed, suite, takes};
+use vksort_testing::{Failed, Level, Trial, assert_valid, drawn, expect, gpu, level, seed, suite, takes};
 
 use super::modules::excuse;
 
@@ -83,38 +83,6 @@ fn lengths(kind: &str, block: u32, random: &mut fastrand::Rng) -> Vec<u32> {
     }
 }
 
-/// Words for segments of these lengths, and elements enough for them. Between ranges there may be holes.
-pub fn words(segments: Segments, lengths: &[u32], random: &mut fastrand::Rng) -> (Vec<u32>, u32) {
-    let mut at = random.u32(0..20);
-    let mut words = Vec::new();
-    match segments {
-        Segments::Offsets => {
-            words.push(at);
-            for length in lengths {
-                at += length;
-                words.push(at);
-            }
-        }
-        Segments::Ranges => {
-            for length in lengths {
-                at += if random.u32(0..3) == 0 { random.u32(0..200) } else { 0 };
-                words.extend([at, at + length]);
-                at += length;
-            }
-        }
-        Segments::Rows { stride } => at = stride * lengths.len() as u32,
-        Segments::RowsOf { stride } => {
-            // A few say more than there is.
-            let word = |length: &u32| if random.u32(0..9) == 0 { stride + 7 } else { length % (stride + 9) };
-            words = lengths.iter().map(word).collect();
-            at = stride * lengths.len() as u32;
-        }
-        Segments::Whole => at = lengths.iter().sum(),
-        other => panic!("{other:?} is not tested"),
-    }
-    (words, at + random.u32(0..30))
-}
-
 /// Sorts segments of all kinds of lengths, counted by the host and by the device.
 fn check(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
     let request = &within_block(request, options)?;
@@ -132,7 +100,7 @@ fn check(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
         if most < block {
             lengths.truncate((8 * block / most) as usize);
         }
-        let (words, capacity) = words(layout, &lengths, &mut random);
+        let (words, capacity) = drawn::words(layout, &lengths, &mut random);
         let pattern = patterns::ALL[random.usize(0..patterns::ALL.len())];
         let keys = generate(pattern, request.key, capacity as usize, seed());
         let count = lengths.len() as u32;
@@ -154,36 +122,14 @@ fn check(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Keys of any type with any values, in any order.
-pub fn drawn_elements(random: &mut fastrand::Rng) -> SortRequest {
-    let key = KeyType::ALL[random.usize(0..KeyType::ALL.len())];
-    let bytes = ValueType::Bytes([1, 2, 4, 8, 12, 16, 20][random.usize(0..7)]);
-    let value = [ValueType::None, ValueType::Index, ValueType::Index, bytes, bytes][random.usize(0..5)];
-    let (low, high) = (random.u32(0..=key.bits()), random.u32(0..=key.bits()));
-    let narrow = random.u32(0..3) == 0;
-    let discards = value != ValueType::None && random.u32(0..4) == 0;
-    SortRequest::new(key)
-        .value(value)
-        .order([Order::Ascending, Order::Descending][random.usize(0..2)])
-        .bits(if narrow { low.min(high)..low.max(high) } else { 0..key.bits() })
-        .placement([Placement::InPlace, Placement::OutOfPlace][random.usize(0..2)])
-        .key_output(if discards { KeyOutput::Discarded } else { KeyOutput::Sorted })
-        .stable(random.bool())
-}
-
-/// What indices count from, if there are any.
-pub fn drawn_indices(value: ValueType, random: &mut fastrand::Rng) -> IndexFrom {
-    if value == ValueType::Index && random.bool() { IndexFrom::Segment } else { IndexFrom::Array }
-}
-
 /// A request of the draw with this number.
 fn drawn(number: u64) -> SortRequest {
     let mut random = fastrand::Rng::with_seed(seed() ^ number << 32);
-    let elements = drawn_elements(&mut random);
+    let elements = drawn::elements(&mut random);
     let stride = random.u32(1..64);
     let layouts = [Segments::Offsets, Segments::Ranges, Segments::Rows { stride }, Segments::RowsOf { stride }];
     let layout = layouts[random.usize(0..4)];
-    let request = elements.segments(layout).indices_from(drawn_indices(elements.value, &mut random));
+    let request = elements.segments(layout).indices_from(drawn::indices(elements.value, &mut random));
     let promises = random.u32(0..3) == 0 && !matches!(layout, Segments::Rows { .. });
     if promises { request.up_to(random.u32(1..40)) } else { request }
 }

@@ -7,9 +7,9 @@ use vksort::{
 };
 use vksort_testing::patterns::{self, Pattern, generate};
 use vksort_testing::segmented::{Case, run, run_all};
-use vksort_testing::{Failed, Trial, assert_valid, gpu, seed, suite, takes};
+use vksort_testing::{Failed, Trial, assert_valid, drawn, gpu, seed, suite, takes};
 
-use super::segments::{drawn_elements, drawn_indices, every_module, limits, pairs, sorter, with, words};
+use super::segments::{every_module, limits, pairs, sorter, with};
 
 /// Blocks of few elements, so that few elements are many parents.
 fn small_windows() -> Tuning {
@@ -50,8 +50,8 @@ fn lengths(kind: &str, block: u32, random: &mut fastrand::Rng) -> Vec<u32> {
 /// blocks, which the device decides.
 fn drawn(number: u64) -> (SortRequest, usize, IndexFrom) {
     let mut random = fastrand::Rng::with_seed(seed() ^ number << 32);
-    let elements = drawn_elements(&mut random).stable(true);
-    (elements, random.usize(0..5), drawn_indices(elements.value, &mut random))
+    let elements = drawn::elements(&mut random).stable(true);
+    (elements, random.usize(0..5), drawn::indices(elements.value, &mut random))
 }
 
 /// Sorts segments of all kinds of lengths with all kinds of keys, in one bound sort for each kind of lengths.
@@ -76,7 +76,7 @@ fn check(number: u64, options: &SorterOptions) -> Result<(), Failed> {
         if matches!(layout, Segments::Rows { .. } | Segments::RowsOf { .. }) {
             lengths.truncate(6);
         }
-        let (words, capacity) = words(layout, &lengths, &mut random);
+        let (words, capacity) = drawn::words(layout, &lengths, &mut random);
         if capacity > 1 << 20 {
             continue;
         }

@@ -8,9 +8,9 @@ use vksort::{
 };
 use vksort_testing::patterns::{self, Pattern, generate};
 use vksort_testing::segmented::{Case, run, run_all};
-use vksort_testing::{Failed, Level, Trial, assert_valid, expect, gpu, level, seed, suite, takes};
+use vksort_testing::{Failed, Level, Trial, assert_valid, drawn, expect, gpu, level, seed, suite, takes};
 
-use super::segments::{drawn_elements, drawn_indices, every_module, limits, of, sorter, with, words};
+use super::segments::{every_module, limits, of, sorter, with};
 
 /// Blocks of few elements, so that few elements are long rows of several tiles.
 fn small() -> Tuning {
@@ -49,12 +49,12 @@ fn max_top(request: &SortRequest, options: &SorterOptions) -> Result<u32, Failed
 
 /// A request of the draw, and about how many elements its segments have.
 fn drawn(random: &mut fastrand::Rng) -> (SortRequest, u32) {
-    let elements = drawn_elements(random).placement(Placement::OutOfPlace);
+    let elements = drawn::elements(random).placement(Placement::OutOfPlace);
     let stride = [random.u32(1..100), random.u32(100..3_000), random.u32(3_000..9_000)][random.usize(0..3)];
     let layouts =
         [Segments::Rows { stride }, Segments::RowsOf { stride }, Segments::Whole, Segments::Offsets, Segments::Ranges];
     let request = elements.segments(layouts[random.usize(0..5)]);
-    (request.indices_from(drawn_indices(elements.value, random)), stride)
+    (request.indices_from(drawn::indices(elements.value, random)), stride)
 }
 
 /// Finds first elements of segments of drawn lengths: one, and as many as is drawn, because each number compiles its own pipelines.
@@ -76,7 +76,7 @@ fn check_keys(sorter: &Sorter, stride: u32, patterns: &[Pattern], random: &mut f
     for pattern in patterns {
         let rows = random.u32(0..6);
         let lengths = lengths(rows, stride.min(limits.longest()), limits.max_top(), random);
-        let (words, end) = words(layout, &lengths, random);
+        let (words, end) = drawn::words(layout, &lengths, random);
         let whole = layout == Segments::Whole;
         let capacity = if whole { stride + random.u32(0..30) } else { end };
         let count = if whole { random.u32(0..=capacity) } else { rows };
@@ -214,7 +214,7 @@ fn replays() -> Result<(), Failed> {
                     let pattern = patterns::ALL[turn % 5];
                     let keys = generate(pattern, KeyType::F32, capacity as usize, seed() + turn as u64 / 2);
                     let lengths = lengths(rows, 9_000, limits(&sorter).max_top(), &mut random);
-                    let (words, _) = words(segments, &lengths, &mut random);
+                    let (words, _) = drawn::words(segments, &lengths, &mut random);
                     let most = if segments == Segments::Whole { capacity } else { rows };
                     let counted = Some(random.u32(0..=most + 9));
                     Case { counted, ..Case::new(request, u32::MAX, words, most, keys) }
@@ -256,7 +256,7 @@ fn listed() -> Result<(), Failed> {
                 }
                 let request = if promises { request.up_to(50 * block) } else { request };
                 let sorter = sorter(&request.top([1, 30, block / 2 + 1, block][number % 4]), &options)?;
-                let ((words, capacity), count) = (words(segments, lengths, &mut random), lengths.len() as u32);
+                let ((words, capacity), count) = (drawn::words(segments, lengths, &mut random), lengths.len() as u32);
                 let capacity = capacity as usize;
                 let case = |pattern, counted| {
                     let keys = generate(pattern, KeyType::F32, capacity, seed());

@@ -7,11 +7,16 @@ use std::io::Write;
 use std::panic::resume_unwind;
 use std::time::{Duration, Instant};
 
+use fastrand::Rng;
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
 use proptest::test_runner::{
     Config, FileFailurePersistence, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner,
 };
-use vksort::{Algorithm, BitRange, KeyOutput, KeyType, Knob, Order, Placement, Scale, SortRequest, Tuning, ValueType};
+use vksort::{
+    Algorithm, BitRange, IndexFrom, KeyOutput, KeyType, Knob, Order, Placement, Scale, Segments, SortRequest, Tuning,
+    ValueType,
+};
 
 use crate::patterns::{self, Pattern};
 use crate::{Level, level, seed, suite};
@@ -115,6 +120,68 @@ fn numbers(knob: &Knob) -> BoxedStrategy<Option<u32>> {
         "items_keys" | "items_pairs" | "single_items" => drawn.prop_map(Some).boxed(),
         _ => prop::option::of(drawn).boxed(),
     }
+}
+
+/// Keys of any type with any values, in any order.
+pub fn elements(random: &mut Rng) -> SortRequest {
+    let key = KeyType::ALL[random.usize(0..KeyType::ALL.len())];
+    let bytes = ValueType::Bytes([1, 2, 4, 8, 12, 16, 20][random.usize(0..7)]);
+    let value = [ValueType::None, ValueType::Index, ValueType::Index, bytes, bytes][random.usize(0..5)];
+    let (low, high) = (random.u32(0..=key.bits()), random.u32(0..=key.bits()));
+    let narrow = random.u32(0..3) == 0;
+    let discards = value != ValueType::None && random.u32(0..4) == 0;
+    SortRequest::new(key)
+        .value(value)
+        .order([Order::Ascending, Order::Descending][random.usize(0..2)])
+        .bits(if narrow { low.min(high)..low.max(high) } else { 0..key.bits() })
+        .placement([Placement::InPlace, Placement::OutOfPlace][random.usize(0..2)])
+        .key_output(if discards { KeyOutput::Discarded } else { KeyOutput::Sorted })
+        .stable(random.bool())
+}
+
+/// What indices count from, if there are any.
+pub fn indices(value: ValueType, random: &mut Rng) -> IndexFrom {
+    if value == ValueType::Index && random.bool() { IndexFrom::Segment } else { IndexFrom::Array }
+}
+
+/// Words for segments of these lengths, and elements enough for them. Between ranges there may be holes.
+pub fn words(segments: Segments, lengths: &[u32], random: &mut Rng) -> (Vec<u32>, u32) {
+    let mut at = random.u32(0..20);
+    let mut words = Vec::new();
+    match segments {
+        Segments::Offsets => {
+            words.push(at);
+            for length in lengths {
+                at += length;
+                words.push(at);
+            }
+        }
+        Segments::Ranges => {
+            for length in lengths {
+                at += if random.u32(0..3) == 0 { random.u32(0..200) } else { 0 };
+                words.extend([at, at + length]);
+                at += length;
+            }
+        }
+        Segments::Rows { stride } => at = stride * lengths.len() as u32,
+        Segments::RowsOf { stride } => {
+            // A few say more than there is.
+            let word = |length: &u32| if random.u32(0..9) == 0 { stride + 7 } else { length % (stride + 9) };
+            words = lengths.iter().map(word).collect();
+            at = stride * lengths.len() as u32;
+        }
+        Segments::Whole => at = lengths.iter().sum(),
+        other => panic!("{other:?} is not tested"),
+    }
+    (words, at + random.u32(0..30))
+}
+
+/// A tuning of the draws, from a seed.
+pub fn tuning(row: Tuning, seed: u64) -> Tuning {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let mut runner = TestRunner::new_with_rng(Config::default(), TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
+    tunings(row).new_tree(&mut runner).expect("no draw is rejected").current()
 }
 
 /// Makes draws and runs them, on each core.

@@ -7,9 +7,11 @@
 )]
 
 pub mod arena;
+pub mod batch;
 pub mod design;
 mod device;
 pub mod drawn;
+mod guarded;
 pub mod inspected;
 pub mod logs;
 pub mod oracle;

@@ -7,14 +7,14 @@ use std::ops::Range;
 use fastrand::Rng;
 use vksort::standalone::Gpu;
 use vksort::{
-    BoundSort, BufferRange, Capacity, Count, IndexFrom, KeyField, KeyType, Order, Placement, SortBuffers, SortRequest,
-    Sorter, StepName, ValueType,
+    BoundSort, Capacity, Count, IndexFrom, KeyField, KeyType, Order, Placement, SortRequest, Sorter, StepName,
+    ValueType,
 };
 
+use crate::guarded::{Content, Parts};
 use crate::{oracle, segmented};
 
-/// What no sort writes, and what scratch holds before it.
-const GUARD: u8 = 0xA7;
+/// What scratch holds before a sort.
 const GARBAGE: u8 = 0xC5;
 
 /// What the bytes of records are like.
@@ -154,63 +154,30 @@ impl Case {
         Case { request: *request, records, count, counted: None, in_order: true }
     }
 
+    /// Records, and segments of a case, that there is room for.
+    pub(crate) fn room(&self, of: Option<&segmented::Case>) -> Capacity {
+        Capacity::new(self.capacity()).segments(of.map_or(0, |of| of.segment_capacity))
+    }
+
     /// Records that there is room for.
     pub fn capacity(&self) -> u32 {
         (self.records.len() / stride(&self.request)) as u32
     }
 }
 
-/// The parts of a case's memory, each with guards around it.
-struct Memory {
-    bytes: Vec<u8>,
-    alignment: usize,
-}
-
-impl Memory {
-    /// A part with this content.
-    fn part(&mut self, content: &[u8]) -> Range<usize> {
-        let start = self.bytes.len() + self.alignment;
-        self.bytes.resize(start, GUARD);
-        self.bytes.extend_from_slice(content);
-        let part = start..self.bytes.len();
-        self.bytes.resize(self.bytes.len().next_multiple_of(self.alignment) + self.alignment, GUARD);
-        part
-    }
-}
-
 /// Runs a case twice over, of segments with their words and numbers from a case of as many keys as there are records, and compares all
 /// memory but the scratch. Gives the names of the steps.
 pub fn run(gpu: &Gpu, sorter: &Sorter, of: Option<&segmented::Case>, case: &Case) -> Result<Vec<StepName>, String> {
-    let (request, stride, elements) = (&case.request, stride(&case.request), case.capacity());
-    let mut memory = Memory { bytes: Vec::new(), alignment: gpu.profile().storage_alignment_bytes.max(256) as usize };
-    let capacity = Capacity::new(elements).segments(of.map_or(0, |of| of.segment_capacity));
-    let (sizes, scratch_size) = (sorter.buffer_sizes(capacity), sorter.scratch_size(capacity));
-    let words = of.map_or(&[][..], |of| &of.words);
-    assert_eq!(sizes.keys, Some(case.records.len() as u64));
-    let records = memory.part(&case.records);
-    let [keys_out, values_out] =
-        [sizes.keys_out, sizes.values_out].map(|size| size.map(|bytes| memory.part(&vec![GUARD; bytes as usize])));
-    let scratch = memory.part(&vec![GARBAGE; scratch_size.map_err(text)? as usize]);
-    let words = memory.part(bytemuck::cast_slice(words));
-    // The count is no first word.
-    let count = memory.part(&[GUARD; 4]).end..memory.bytes.len();
-    memory.bytes[count.start..][..4].copy_from_slice(&case.counted.unwrap_or_default().to_le_bytes());
-
-    let buffer = gpu.buffer(memory.bytes.len() as u64).map_err(text)?;
-    buffer.write(0, &memory.bytes).map_err(text)?;
-    let range = |part: &Range<usize>| BufferRange::new(buffer.raw(), part.len() as u64).offset(part.start as u64);
-    let buffers = SortBuffers::new(capacity)
-        .keys(range(&records))
-        .keys_out(keys_out.as_ref().map(range))
-        .values_out(values_out.as_ref().map(range))
-        .scratch((!scratch.is_empty()).then(|| range(&scratch)))
-        .count(case.counted.is_some().then(|| range(&(count.start..count.start + 4))))
-        .segments((!words.is_empty()).then(|| range(&words)));
+    let capacity = case.room(of);
+    let scratch_bytes = sorter.scratch_size(capacity).map_err(text)?;
+    let (before, parts) = memory(gpu, of, case, scratch_bytes);
+    let buffer = gpu.buffer(before.len() as u64).map_err(text)?;
+    buffer.write(0, &before).map_err(text)?;
     let given = of.map_or(case.count, |of| of.segments);
     let count = if case.counted.is_some() { Count::Device } else { Count::Host(given) };
     // SAFETY: the buffer is of the device, with every usage, and outlives the sort, which is waited for; between two recordings
     // there is a barrier.
-    let sort = unsafe { sorter.bind(&buffers) }.map_err(text)?;
+    let sort = unsafe { sorter.bind(&parts.buffers(&buffer, 0, capacity)) }.map_err(text)?;
     let device = gpu.device();
     let twice = |commands| {
         for _ in 0..2 {
@@ -224,9 +191,32 @@ pub fn run(gpu: &Gpu, sorter: &Sorter, of: Option<&segmented::Case>, case: &Case
     };
     // SAFETY: as above.
     unsafe { device.execute("a sort of records", twice) }.map_err(text)?;
+    let mut after = vec![0; before.len()];
+    buffer.read(0, &mut after).map_err(text)?;
+    compare_memory(of, case, &parts, before, &after).map(|()| sort.step_names(count))
+}
+
+/// The memory of a case before its sort.
+pub(crate) fn memory(gpu: &Gpu, of: Option<&segmented::Case>, case: &Case, scratch_bytes: u64) -> (Vec<u8>, Parts) {
+    let sizes = case.request.buffer_sizes(case.room(of));
+    assert_eq!(sizes.keys, Some(case.records.len() as u64));
+    let words = of.map_or(&[][..], |of| &of.words);
+    let content = Content { keys: &case.records, values: &[], words, counted: case.counted };
+    content.lay_out(gpu.profile(), sizes, vec![GARBAGE; scratch_bytes as usize])
+}
+
+/// Compares all memory but the scratch with what it should be after a sort.
+pub(crate) fn compare_memory(
+    of: Option<&segmented::Case>,
+    case: &Case,
+    parts: &Parts,
+    mut before: Vec<u8>,
+    after: &[u8],
+) -> Result<(), String> {
+    let (request, stride) = (&case.request, stride(&case.request));
     let (ranges, from) = match of {
         None => {
-            let sorted = case.counted.unwrap_or(case.count).min(elements);
+            let sorted = case.counted.unwrap_or(case.count).min(case.capacity());
             (std::iter::once(0..sorted).collect::<Vec<_>>(), IndexFrom::Array)
         }
         Some(of) => {
@@ -234,11 +224,8 @@ pub fn run(gpu: &Gpu, sorter: &Sorter, of: Option<&segmented::Case>, case: &Case
             (ranges, request.segments.map_or(IndexFrom::Array, |of| of.indices_from))
         }
     };
-    let mut after = vec![0; memory.bytes.len()];
-    buffer.read(0, &mut after).map_err(text)?;
-
-    let mut before = memory.bytes;
-    let (to, size) = (keys_out.or(values_out).unwrap_or(records), if sizes.values_out.is_some() { 4 } else { stride });
+    let size = if parts.values_out.is_some() { 4 } else { stride };
+    let to = parts.keys_out.as_ref().or(parts.values_out.as_ref()).unwrap_or(&parts.keys).clone();
     for range in ranges {
         let place = to.start + range.start as usize * size..to.start + range.end as usize * size;
         if !case.in_order {
@@ -251,10 +238,11 @@ pub fn run(gpu: &Gpu, sorter: &Sorter, of: Option<&segmented::Case>, case: &Case
     if let Some(difference) = oracle::difference("records", size, &after[to.clone()], &before[to]) {
         return Err(format!("{difference}; {request}"));
     }
-    after[scratch].fill(GARBAGE);
-    match oracle::difference("bytes of all buffers", 1, &after, &before) {
+    let scratch = parts.scratch.clone().unwrap_or_default();
+    before[scratch.clone()].copy_from_slice(&after[scratch]);
+    match oracle::difference("bytes of all buffers", 1, after, &before) {
         Some(difference) => Err(format!("{difference}; {request}")),
-        None => Ok(sort.step_names(count)),
+        None => Ok(()),
     }
 }
 

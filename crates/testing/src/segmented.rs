@@ -1,24 +1,22 @@
-//! Sorts of segments in guarded memory, and what they should leave behind.
+//! Sorts of segments and of arrays in guarded memory, and what they should leave behind.
 #![allow(unsafe_code, reason = "the recording API is for programs that call Vulkan")]
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use vksort::standalone::Gpu;
 use vksort::{
-    BoundSort, BufferRange, Capacity, Count, IndexFrom, KeyOutput, SegmentOptions, Segments, SortBuffers, SortRequest,
-    Sorter, ValueType,
+    BoundSort, Capacity, Count, IndexFrom, KeyOutput, SegmentOptions, Segments, SortRequest, Sorter, ValueType,
 };
 
 use crate::arena::values;
+use crate::guarded::{Content, GUARD, Parts};
 use crate::oracle;
-
-/// What no sort writes.
-const GUARD: u8 = 0xA7;
 
 /// A sort of segments with all that it reads.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The request, which has segments.
+    /// The request. Without segments, what is said of their number is the number of elements.
     pub request: SortRequest,
     /// The most segments.
     pub segment_capacity: u32,
@@ -42,9 +40,9 @@ impl Case {
         Case { request, segment_capacity: segments, words, segments, counted: None, keys, longest }
     }
 
-    /// How the request divides the elements.
+    /// How the request divides the elements. A sort of an array has one segment, which is all that is counted.
     fn of(&self) -> SegmentOptions {
-        self.request.segments.expect("a case has segments")
+        self.request.segments.or(self.request.segments(Segments::Whole).segments).expect("a layout was given")
     }
 
     /// Elements of the buffers.
@@ -121,6 +119,16 @@ impl Case {
         values(0..read, value.size_bytes() as usize)
     }
 
+    /// The runs of equal keys whose order the request leaves open. Segments keep theirs.
+    fn open_ties(&self) -> Option<Vec<(usize, usize)>> {
+        let sort = &self.request;
+        let size = sort.key.size_bytes() as usize;
+        (!sort.stable && sort.segments.is_none()).then(|| {
+            let given = &self.keys[..self.elements() as usize * size];
+            oracle::ties(sort, &oracle::gather(given, size, &oracle::argsort(sort, given)))
+        })
+    }
+
     /// The keys and the values after the sort, from what their buffers hold before it.
     pub fn expected(&self, mut keys_out: Vec<u8>, mut values_out: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
         let (sort, index_from) = (self.request, self.of().indices_from);
@@ -147,52 +155,11 @@ impl Case {
     }
 }
 
-/// The parts of a case's memory, each with guards around it.
-struct Memory {
-    bytes: Vec<u8>,
-    alignment: usize,
-}
-
-impl Memory {
-    /// A part with this content, in whole words.
-    fn part(&mut self, content: &[u8]) -> Range<usize> {
-        let start = self.bytes.len() + self.alignment;
-        self.bytes.resize(start, GUARD);
-        self.bytes.extend_from_slice(content);
-        self.bytes.resize((start + content.len()).next_multiple_of(4), GUARD);
-        let part = start..self.bytes.len();
-        self.bytes.resize(self.bytes.len().next_multiple_of(self.alignment) + self.alignment, GUARD);
-        part
-    }
-}
-
-/// The ranges of a case in its memory.
-struct Parts {
-    keys: Range<usize>,
-    values: Option<Range<usize>>,
-    keys_out: Option<Range<usize>>,
-    values_out: Option<Range<usize>>,
-    scratch: Option<Range<usize>>,
-    words: Range<usize>,
-    count: Range<usize>,
-}
-
 /// The memory of a case before its sort.
-fn memory(gpu: &Gpu, case: &Case, scratch_bytes: u64) -> (Vec<u8>, Parts) {
+pub(crate) fn memory(gpu: &Gpu, case: &Case, scratch_bytes: u64) -> (Vec<u8>, Parts) {
     let sizes = case.request.buffer_sizes(Capacity::new(case.capacity()).segments(case.segment_capacity));
-    let mut memory = Memory { bytes: Vec::new(), alignment: gpu.profile().storage_alignment_bytes.max(256) as usize };
-    let keys = memory.part(&case.keys);
-    let given = case.values();
-    let empty = |bytes: u64| vec![GUARD; bytes as usize];
-    let values = sizes.values.map(|bytes| memory.part(&[&given[..], &empty(bytes)[given.len()..]].concat()));
-    let keys_out = sizes.keys_out.map(|bytes| memory.part(&empty(bytes)));
-    let values_out = sizes.values_out.map(|bytes| memory.part(&empty(bytes)));
-    let scratch = (scratch_bytes > 0).then(|| memory.part(&empty(scratch_bytes)));
-    // The count is the word after those of the segments.
-    let words: Vec<u32> = case.words.iter().copied().chain(case.counted).collect();
-    let all = memory.part(bytemuck::cast_slice(&words));
-    let (words, count) = (all.start..all.start + 4 * case.words.len(), all.start + 4 * case.words.len()..all.end);
-    (memory.bytes, Parts { keys, values, keys_out, values_out, scratch, words, count })
+    let content = Content { keys: &case.keys, values: &case.values(), words: &case.words, counted: case.counted };
+    content.lay_out(gpu.profile(), sizes, vec![GUARD; scratch_bytes as usize])
 }
 
 /// Runs a case `times` times over, and compares all memory: with the order of each segment, or if the words break the rules, outside
@@ -207,23 +174,13 @@ pub fn run_all(gpu: &Gpu, sorter: &Sorter, cases: &[Case], times: u32, in_order:
     let capacity = Capacity::new(case.capacity()).segments(case.segment_capacity);
     let scratch_bytes = sorter.scratch_size(capacity).map_err(text)?;
     let (mut after, parts) = memory(gpu, case, scratch_bytes);
-    let Parts { keys, values, keys_out, values_out, scratch, words, count } = &parts;
     let buffer = gpu.buffer(after.len() as u64).map_err(text)?;
-    let range = |part: &Range<usize>| BufferRange::new(buffer.raw(), part.len() as u64).offset(part.start as u64);
-    let buffers = SortBuffers::new(capacity)
-        .keys(range(keys))
-        .values(values.as_ref().map(range))
-        .keys_out(keys_out.as_ref().map(range))
-        .values_out(values_out.as_ref().map(range))
-        .scratch(scratch.as_ref().map(range))
-        .count((!count.is_empty()).then(|| range(count)))
-        .segments((!words.is_empty()).then(|| range(words)));
     // SAFETY: the buffer is of the device, with every usage, and outlives the sort, which is waited for.
-    let sort = unsafe { sorter.bind(&buffers) }.map_err(text)?;
+    let sort = unsafe { sorter.bind(&parts.buffers(&buffer, 0, capacity)) }.map_err(text)?;
     let device = gpu.device();
     for case in cases {
         let (mut before, _) = memory(gpu, case, scratch_bytes);
-        let left = scratch.clone().unwrap_or_default();
+        let left = parts.scratch.clone().unwrap_or_default();
         before[left.clone()].copy_from_slice(&after[left.clone()]);
         buffer.write(0, &before).map_err(text)?;
         let count = if case.counted.is_some() { Count::Device } else { Count::Host(case.segments) };
@@ -247,7 +204,14 @@ pub fn run_all(gpu: &Gpu, sorter: &Sorter, cases: &[Case], times: u32, in_order:
 }
 
 /// Compares all memory with what it should be after a sort.
-fn compare(case: &Case, parts: &Parts, mut before: Vec<u8>, after: &[u8], in_order: bool) -> Result<(), String> {
+pub(crate) fn compare(
+    case: &Case,
+    parts: &Parts,
+    mut before: Vec<u8>,
+    after: &[u8],
+    in_order: bool,
+) -> Result<(), String> {
+    let mut after = Cow::Borrowed(after);
     let keys_to = parts.keys_out.clone().unwrap_or(parts.keys.clone());
     let values_to = parts.values_out.clone().or(parts.values.clone()).unwrap_or_default();
     let sizes = (case.request.key.size_bytes() as usize, case.request.value.size_bytes() as usize);
@@ -255,7 +219,17 @@ fn compare(case: &Case, parts: &Parts, mut before: Vec<u8>, after: &[u8], in_ord
         if case.request.key_output == KeyOutput::Discarded && parts.values_out.is_none() {
             case.leave_keys(&mut before[keys_to.clone()], &after[keys_to.clone()]);
         }
-        let (keys, values) = case.expected(before[keys_to.clone()].to_vec(), before[values_to.clone()].to_vec());
+        let (mut keys, mut values) =
+            case.expected(before[keys_to.clone()].to_vec(), before[values_to.clone()].to_vec());
+        if let Some(ties) = case.open_ties() {
+            let sorted = (if case.request.key_output == KeyOutput::Sorted { sizes.0 } else { 0 }, sizes.1);
+            let after = after.to_mut();
+            let [mut found_keys, mut found_values] = [&keys_to, &values_to].map(|part| after[part.clone()].to_vec());
+            oracle::settle(&ties, sorted, &mut keys, &mut values);
+            oracle::settle(&ties, sorted, &mut found_keys, &mut found_values);
+            after[keys_to.clone()].copy_from_slice(&found_keys);
+            after[values_to.clone()].copy_from_slice(&found_values);
+        }
         if let Some(difference) = oracle::difference("keys", sizes.0, &after[keys_to.clone()], &keys) {
             return Err(format!("{difference}; {}", case.request));
         }
@@ -271,7 +245,7 @@ fn compare(case: &Case, parts: &Parts, mut before: Vec<u8>, after: &[u8], in_ord
             }
         }
     }
-    match oracle::difference("bytes of all buffers", 1, after, &before) {
+    match oracle::difference("bytes of all buffers", 1, &after, &before) {
         Some(difference) => Err(format!("{difference}; {}", case.request)),
         None => Ok(()),
     }
