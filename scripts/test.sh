@@ -77,6 +77,8 @@ everything=(
     "simulated          | 1200 | simulated             | VKSORT_DRAW_SECONDS=20"
     # Damaged scenes and arrays, for 10 seconds each; the suites take seconds elsewhere.
     "fuzz               | 600 | programs:scenes programs:arrays | VKSORT_FUZZ_SECONDS=10"
+    # Random sorts of the run's seed, as many as take 20 seconds.
+    "ledger             | 600 | lab:ledger            | lavapipe-256 unoptimized VKSORT_LEDGER_SECONDS=20"
     # Sixteen worker threads on few cores: look-back waits for tiles whose thread has been interrupted.
     "lavapipe-4-busy    | 1200 | conformance fallback  | lavapipe-128 unoptimized LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/12,4/24"
     "lavapipe-8-busy    | 1200 | conformance fallback  | lavapipe-256 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/6"

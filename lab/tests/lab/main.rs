@@ -2,6 +2,7 @@
 
 mod awake;
 mod bench;
+mod ledger;
 mod lost;
 mod pipelines;
 mod search;
