@@ -55,18 +55,19 @@ struct Args {
 
 const HELP: &str = "\
 Each request is compiled once. Its data sets have from 0 to 40,000 elements, most of them fewer than 600, with guard
-bytes around every buffer. What is wrong is printed with the command that repeats it, and the exit code is then 1.
+bytes around every buffer. What is wrong is printed with the command that repeats it, and the exit code is then 1. With RUST_LOG=ledger=info there is a
+line for each submission, of a hundred sorts, and one for what the device does not support.
 lab/record/ledger.csv has the runs so far.";
 
 /// Data sets, and about so many elements, that are sorted in one submission.
 const BATCH: (usize, u64) = (100, 1 << 18);
 
-/// CPU time of the sorts of a request, without the first ones, which wait for compilers, after which no batch of it begins: on a CPU,
-/// passes over small tiles of wide keys take 20 times as long as most sorts.
-const LONGEST: Duration = Duration::from_secs(3);
+/// CPU time for each data set of a request, after which no batch of it begins. The first batch does not count, which waits for
+/// compilers. On a CPU, passes over small tiles of wide keys take 20 times as long as most sorts.
+const SLOW: Duration = Duration::from_millis(1);
 
-/// Wrong data sets that are printed.
-const PRINTED: u64 = 20;
+/// Wrong data sets of a request that are printed.
+const PRINTED: u64 = 3;
 
 fn main() -> ExitCode {
     common::run(keep)
@@ -86,7 +87,7 @@ fn keep() -> Result<()> {
     ));
     common::say(format!("vksort     {}, kernels {}", vksort::VERSION, vksort::__private::kernels_digest()));
     common::say(format!("seed       {seed}"));
-    let mut ledger = Ledger { gpu: &gpu, seed, args: &args, row: Row::default() };
+    let mut ledger = Ledger { gpu: &gpu, seed, args: &args, row: Row::default(), printed: (None, 0) };
     let (started, cpu) = (Instant::now(), ProcessTime::now());
     ledger.run(started);
     let (took, spent) = (started.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
@@ -133,6 +134,8 @@ struct Ledger<'a> {
     seed: u64,
     args: &'a Args,
     row: Row,
+    /// What was wrong with which request last, how often.
+    printed: (Option<u64>, u64),
 }
 
 impl Ledger<'_> {
@@ -151,7 +154,7 @@ impl Ledger<'_> {
             let sorted = self.request(request).and_then(|()| self.gpu.clear_pipelines());
             if let Err(error) = sorted {
                 // The device may be lost.
-                self.alarm(&self.command(request, None), &error.to_string());
+                self.alarm(request, None, &error.to_string());
                 break;
             }
         }
@@ -161,7 +164,8 @@ impl Ledger<'_> {
     fn request(&mut self, number: u64) -> Result<(), Error> {
         let mut drawn = Drawn::new(self.gpu, self.seed, number);
         let sorter = match drawn.sorter(self.gpu) {
-            Err(Error::UnsuitableDevice { .. } | Error::Unsupported { .. }) => {
+            Err(error @ (Error::UnsuitableDevice { .. } | Error::Unsupported { .. })) => {
+                log::info!("request {number} is not supported: {}, {:?}: {error}", drawn.request, drawn.options);
                 self.row.unsupported += 1;
                 return Ok(());
             }
@@ -169,6 +173,7 @@ impl Ledger<'_> {
         };
         self.row.requests += 1;
         let sets = self.args.only.map_or(0..self.args.sets, |only| only..only + 1);
+        let longest = SLOW.saturating_mul(self.args.sets as u32);
         let (mut batch, mut elements, mut began) = (Vec::new(), 0, None);
         for set in sets.clone() {
             let sort = drawn.sort(&sorter, (self.seed, number, set));
@@ -177,7 +182,7 @@ impl Ledger<'_> {
             if batch.len() == BATCH.0 || elements >= BATCH.1 || set + 1 == sets.end {
                 self.row.elements += mem::take(&mut elements);
                 self.batch(number, &drawn, &sorter, mem::take(&mut batch))?;
-                if began.get_or_insert_with(ProcessTime::now).elapsed() > LONGEST {
+                if began.get_or_insert_with(ProcessTime::now).elapsed() > longest {
                     break;
                 }
             }
@@ -204,21 +209,26 @@ impl Ledger<'_> {
             if let Err(what) = found {
                 let (capacity, count) = (sort.data.capacity(), sort.data.count());
                 let what = format!("{what}; {capacity:?}, {count:?}, {:?}", drawn.options);
-                self.alarm(&self.command(request, Some(set)), &what);
+                self.alarm(request, Some(set), &what);
             }
         }
         Ok(())
     }
 
-    /// Counts what is wrong, and prints it.
-    fn alarm(&mut self, command: &str, what: &str) {
-        if self.row.wrong == 0 {
-            self.row.first_wrong = command.into();
+    /// Counts what is wrong with a request, or with a data set of it, and prints the first of them.
+    fn alarm(&mut self, request: u64, set: Option<u64>, what: &str) {
+        let command = self.command(request, set);
+        if self.printed.0 != Some(request) {
+            self.printed = (Some(request), 0);
         }
-        self.row.wrong += 1;
-        if self.row.wrong <= PRINTED {
+        if self.printed.1 < PRINTED {
             common::say(format!("WRONG      {command}: {what}"));
         }
+        self.printed.1 += 1;
+        if self.row.wrong == 0 {
+            self.row.first_wrong = command;
+        }
+        self.row.wrong += 1;
     }
 
     /// The command that repeats a request, or a data set of it.

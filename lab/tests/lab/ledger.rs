@@ -39,7 +39,7 @@ fn random_sorts_are_right_and_each_run_adds_a_line() {
     let seconds = env::var("VKSORT_LEDGER_SECONDS").unwrap_or("1".into());
     let name = out.to_str().unwrap();
     let said = succeed(&["--seconds", &seconds, "--seed", &seed, "--out", name]);
-    succeed(&["--seed", &seed, "--sorts", "21", "--sets", "7", "--out", name]);
+    succeed(&["--seed", &seed, "--sorts", "1", "--sets", "7", "--out", name]);
     let lines = lines(&out);
     assert_eq!(lines.len(), 2, "{said}");
     for line in &lines {
@@ -51,7 +51,7 @@ fn random_sorts_are_right_and_each_run_adds_a_line() {
         assert!(number("seconds") > 0.0, "{line:?}");
     }
     let few = ["requests", "arrays", "segments", "records"].map(|name| lines[1][name].parse::<u32>().unwrap());
-    assert_eq!(few, [3, 7, 7, 7], "the kinds take turns");
+    assert_eq!(few, [1, 7, 0, 0], "the first request has arrays");
     // Not by `println!`, which is shown for tests that fail only.
     write!(std::io::stdout(), "{said}").unwrap();
     fs::remove_file(out).unwrap();
@@ -60,9 +60,10 @@ fn random_sorts_are_right_and_each_run_adds_a_line() {
 #[test]
 fn a_wrong_result_is_found_and_repeated() {
     let out = path("wrong.csv");
-    let seed = seed().to_string();
+    // Its first four requests, one of each kind, take drivers two seconds to compile, and not 20.
+    let seed = "4";
     let spoiled = ["--spoil", "5", "--out", out.to_str().unwrap()];
-    let ended = run(&[&["--seed", &seed, "--sorts", "40", "--sets", "10"], &spoiled[..]].concat());
+    let ended = run(&[&["--seed", seed, "--sorts", "40", "--sets", "10"], &spoiled[..]].concat());
     let (stdout, stderr) = (String::from_utf8(ended.stdout).unwrap(), said(&ended.stderr));
     assert_eq!(ended.status.code(), Some(1), "{stdout}{stderr}");
     let wrong: Vec<&str> = stdout.lines().filter_map(|line| line.strip_prefix("WRONG      ")).collect();
