@@ -127,6 +127,14 @@ pub(crate) fn index_of(choice: &DeviceChoice, devices: &[PhysicalDevice]) -> Res
         DeviceChoice::Name(name) => named(name),
     };
     found.ok_or_else(|| {
+        // A driver that failed says more than that nothing fits.
+        let failed = |device: &PhysicalDevice| match &device.requirements {
+            Err(error @ Error::Vulkan { .. }) => Some(error.clone()),
+            _ => None,
+        };
+        if let (DeviceChoice::Best, Some(error)) = (choice, devices.iter().find_map(failed)) {
+            return error;
+        }
         let names: Vec<String> =
             devices.iter().enumerate().map(|(index, device)| format!("{index}: {}", device.name)).collect();
         Error::NoDevice { given: choice.to_string(), available: names.join(", ") }
@@ -159,5 +167,15 @@ mod tests {
         assert!(message.contains("mesa-vulkan-drivers") && message.contains("VK_DRIVER_FILES"), "{message}");
         let message = select(&DeviceChoice::Best, list()).err().unwrap().to_string();
         assert!(message.contains("best"), "unsuitable devices are never the best: {message}");
+        let failed = Error::Vulkan {
+            call: "vkEnumerateDeviceExtensionProperties",
+            result: vk::Result::ERROR_OUT_OF_HOST_MEMORY,
+        };
+        let devices =
+            || list().into_iter().map(|device| PhysicalDevice { requirements: Err(failed.clone()), ..device });
+        let message = select(&DeviceChoice::Best, devices().collect()).err().unwrap().to_string();
+        assert!(message.contains("vkEnumerateDeviceExtensionProperties"), "a driver that failed is named: {message}");
+        let message = select(&DeviceChoice::Index(2), devices().collect()).err().unwrap().to_string();
+        assert!(message.contains("index 2"), "a device that is not there is no failure: {message}");
     }
 }
