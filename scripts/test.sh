@@ -30,7 +30,7 @@ logs=target/test-logs limits=cpu
 # vksort-wgpu, and `wgpu` for its suite alone.
 # `lavapipe-WIDTH`, with kernels `unoptimized` by LLVM, `swiftshader`, `system-layer`, `newer-layer` and its `gpu-assisted`
 # mode stand for the variables that choose them. `newer-lavapipe` is that of the packages that scripts/gpu-compilers.sh unpacks.
-# `two-queues` puts the layer of lab/two-queues below `newer-layer`.
+# `two-queues` puts the layer of lab/two-queues below `newer-layer`, and `faults` has processes run on that of lab/fault-layer.
 # `only=TEXT` runs the tests with that in their name, `skip=TEXT,TEXT` those with none of these.
 #
 # The level `full` takes every option; `reduced` takes some values and windows, and of pairs of options only those that meet in a
@@ -108,6 +108,8 @@ everything=(
     "newer-validation   | 1800 | modules matrix segments segments-modules splits top records fallback verified inspected recording routes frames properties subgroups visitors programs:render programs:examples | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/12 $untimed"
     # A queue of another family, which software drivers do not have.
     "two-queues         | 600 | frames                | lavapipe-256 newer-layer two-queues only=two-queues"
+    # Calls of Vulkan that fail: 200 of 8,000 ways, by the seed. lab/fault-layer/README.md has the command for all.
+    "faults             | 600 | faults                | lavapipe-256 unoptimized faults VKSORT_TEST_LEVEL=reduced"
 )
 
 # Every configuration runs with overflow checks and debug assertions in this package; its dependencies are not optimized.
@@ -180,6 +182,10 @@ resolve() {
                 # The validation layer is the first, which is above the other and so sees both families.
                 variables+=("VK_LAYER_PATH=$parts/layers:$PWD/target/two-queues" VKSORT_EXPECT_FAMILIES=2
                     VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation:VK_LAYER_VKSORT_two_queues)
+                ;;
+            faults)
+                lab/fault-layer/build.sh target/fault-layer || die "configuration $name: its layer does not build"
+                variables+=("VKSORT_FAULT_LAYER=$PWD/target/fault-layer")
                 ;;
             gpu-assisted) variables+=(VK_LAYER_GPUAV_ENABLE=1) ;;
             # What programs add to the features of the library is left out.

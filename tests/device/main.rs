@@ -6,6 +6,7 @@ mod conformance;
 mod cost;
 mod emulated;
 mod fallback;
+mod faults;
 mod frames;
 mod halves;
 mod inspected;
@@ -29,6 +30,9 @@ use std::process::ExitCode;
 use vksort_testing::Suite;
 
 fn main() -> ExitCode {
+    if let Some(code) = faults::child() {
+        return code;
+    }
     let design = |name, trials| Suite { name, trials, parts: true };
     let whole = |name, trials| Suite { name, trials, parts: false };
     vksort_testing::run(&[
@@ -53,6 +57,7 @@ fn main() -> ExitCode {
         whole("top-modules", top::trials_of_modules),
         whole("kept-visitors", kept_visitors::trials),
         whole("limits", limits::trials),
+        whole("faults", faults::trials),
         whole("subgroups", subgroups::trials),
         whole("halves", halves::trials),
         whole("slices", slices::trials),
