@@ -114,6 +114,24 @@ refused "is not among the visitor's includes" <(echo '#include "absent.glsl"') -
 refused "^error: invalid value 'u31'" crates/capi/examples/c/distance.glsl --key u31
 refused "cannot be used with '--depth" crates/capi/examples/c/distance.glsl --depth 24
 refused "allowed is an identifier of C" --depth 24 --c-array 2nd
+# What cannot be written leaves the file before it, and nothing beside it. A limit on the size of files is met as a full disk is.
+mkdir -p "$work/unwritten/folder"
+unwritten() {
+    local message=$1 out=$2 limit=${3:-unlimited}
+    echo precious >"$work/unwritten/file"
+    ! (ulimit -f "$limit" && exec "$compiler" --depth 24 --out "$out" 2> >(cat >"$work/err")) || die "vksort-compile-visitor goes on with $out"
+    [[ $(<"$work/err") == "error: writing $out: "*"$message"* ]] || die "the error is not '$message': $(<"$work/err")"
+    [[ $(cd "$work/unwritten" && find . | sort | paste -sd ' ') == ". ./file ./folder" && $(<"$work/unwritten/file") == precious ]] ||
+        die "files are not as they were: $(ls -AR "$work/unwritten")"
+    passed=$((passed + 1))
+}
+unwritten "Is a directory" "$work/unwritten/folder"
+unwritten "No such file or directory" "$work/unwritten/none/file"
+unwritten "No space left on device" /dev/full
+unwritten "File too large" "$work/unwritten/file" 0
+cp crates/capi/examples/c/distance.glsl "$work/source.glsl"
+! "$compiler" "$work/source.glsl" --key f32 --out "$work/source.glsl" 2>"$work/err" || die "vksort-compile-visitor replaces its input"
+cmp crates/capi/examples/c/distance.glsl "$work/source.glsl" && grep -q "allowed is another file" "$work/err" || die "the input is not as it was: $(<"$work/err")"
 
 export VKSORT_VALIDATE=1
 step "$work/record" --validate

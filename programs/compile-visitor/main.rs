@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 use clap::{Parser, ValueEnum};
 use vksort::__private::files;
 use vksort::{Algorithm, DepthKeys, KeyOutput, KeyType, Placement, SortRequest, ValueType, Visits};
@@ -161,18 +162,37 @@ fn run() -> Result<()> {
         let message: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
         anyhow!("{}", message.join(" ").trim_start_matches("error: "))
     })?;
+    let leads_to = |path: &Path| path.canonicalize().ok();
+    let input = args.file.as_deref().and_then(leads_to);
+    let out = args.out.display();
+    ensure!(
+        input.is_none() || input != leads_to(&args.out),
+        "--out is {out}, which is the visitor's GLSL; allowed is another file"
+    );
     let (source, request) = described(&args)?;
     let bytes = source.compile(&request)?;
     let content = args.c_array.map_or_else(|| bytes.clone(), |name| c_array(&name, &bytes).into_bytes());
     files::replace(&args.out, &content).with_context(|| format!("writing {}", args.out.display()))
 }
 
+/// Makes a write beyond the limit on the size of files (`ulimit -f`) an error, as on a full disk. The signal would end the program
+/// with its temporary file left behind.
+#[cfg(unix)]
+#[allow(unsafe_code, reason = "the C library sets what signals do")]
+fn fail_beyond_the_file_size_limit() {
+    // SAFETY: ignoring a signal runs no code, and no part of the program handles this one.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+}
+
 fn main() -> ExitCode {
+    #[cfg(unix)]
+    fail_beyond_the_file_size_limit();
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         // The compiler's messages have a line each.
         Err(error) => {
-            eprintln!("error: {error:#}");
+            // There is nobody to tell where that fails.
+            let _ = writeln!(io::stderr(), "error: {error:#}");
             ExitCode::FAILURE
         }
     }

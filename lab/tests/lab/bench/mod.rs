@@ -152,6 +152,38 @@ fn features_are_measured_and_written() {
     assert!(!scratch.0.join("results/ratios.svg").exists(), "a plot of the earlier run is left");
 }
 
+/// Results that are written after the measurements: a disk that is full then leaves what an earlier run wrote.
+#[test]
+#[cfg(unix)]
+fn results_that_cannot_be_written_leave_those_before() {
+    let scratch = Scratch::new("limited");
+    fs::create_dir(scratch.0.join("results")).unwrap();
+    fs::write(scratch.0.join("results/results.csv"), "precious").unwrap();
+    let bench = vksort_testing::process::program("bench");
+    let mut command = std::process::Command::new("sh");
+    // A limit on the size of files is met as a full disk is.
+    command.args(["-c", "ulimit -f 0; exec \"$@\" > /dev/null", "sh"]).arg(bench.get_program()).current_dir(&scratch.0);
+    command.args([
+        "--suite",
+        "sizes",
+        "--min-log2",
+        "11",
+        "--max-log2",
+        "11",
+        "--runs",
+        "1",
+        "--out",
+        "results",
+        "--force",
+    ]);
+    let run = vksort_testing::process::run_within(Duration::from_secs(120), &mut command);
+    let stderr = vksort_testing::process::said(&run.stderr);
+    assert_eq!(run.status.code(), Some(1), "{stderr}");
+    assert!(stderr.starts_with("error: --out: writing results/") && stderr.lines().count() == 1, "{stderr}");
+    assert_eq!(fs::read(scratch.0.join("results/results.csv")).unwrap(), b"precious");
+    assert_eq!(fs::read_dir(scratch.0.join("results")).unwrap().count(), 1, "a file is left behind");
+}
+
 #[test]
 fn a_run_that_is_stopped_leaves_the_sizes_it_finished() {
     let scratch = Scratch::new("stopped");

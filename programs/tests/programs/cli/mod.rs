@@ -3,6 +3,8 @@
 //! `VKSORT_VALIDATE=1` runs them under the validation layer.
 
 mod bad;
+#[cfg(unix)]
+mod exits;
 mod fields;
 mod files;
 mod keys;
