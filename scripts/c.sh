@@ -117,10 +117,10 @@ refused "allowed is an identifier of C" --depth 24 --c-array 2nd
 # What cannot be written leaves the file before it, and nothing beside it. A limit on the size of files is met as a full disk is.
 mkdir -p "$work/unwritten/folder"
 unwritten() {
-    local message=$1 out=$2 limit=${3:-unlimited}
+    local message=$1 out=$2 limit=${3:-unlimited} said
     echo precious >"$work/unwritten/file"
-    ! (ulimit -f "$limit" && exec "$compiler" --depth 24 --out "$out" 2> >(cat >"$work/err")) || die "vksort-compile-visitor goes on with $out"
-    [[ $(<"$work/err") == "error: writing $out: "*"$message"* ]] || die "the error is not '$message': $(<"$work/err")"
+    ! said=$( (ulimit -f "$limit" && exec "$compiler" --depth 24 --algorithm single-workgroup --out "$out") 2>&1) || die "vksort-compile-visitor goes on with $out"
+    [[ $said == "error: writing $out: "*"$message"* ]] || die "the error is not '$message': $said"
     [[ $(cd "$work/unwritten" && find . | sort | paste -sd ' ') == ". ./file ./folder" && $(<"$work/unwritten/file") == precious ]] ||
         die "files are not as they were: $(ls -AR "$work/unwritten")"
     passed=$((passed + 1))

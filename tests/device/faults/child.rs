@@ -120,7 +120,10 @@ fn opening() {
         }
         attempt("Gpu::clear_pipelines", || Ok(gpu.clear_pipelines()?));
         attempt("Gpu::sort", || in_place(&keys, &sorted(keys.clone()), |slice| gpu.sort(slice, Order::Ascending)));
-        drop(gpu);
+        // The layer follows one device at a time, and one that was given up stays.
+        if gpu.device().is_lost() {
+            return;
+        }
     }
 }
 

@@ -22,7 +22,7 @@ const SCENARIO: &str = "VKSORT_FAULT_SCENARIO";
 /// Longest time of one process; it takes a fifth of a second when the driver has its kernels.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Injections of a scenario at the level `reduced`.
-const DRAWN: usize = 40;
+const DRAWN: usize = 32;
 
 /// The results that calls return, by Vulkan's names.
 const CODES: [(&str, vk::Result); 3] = [
@@ -185,8 +185,11 @@ fn failures_are_survived(scenario: &str, layer: &Path) -> Result<(), Failed> {
     }
     let mut came_to: BTreeMap<(&str, &str, bool), usize> = BTreeMap::new();
     let mut faults = Vec::new();
-    for injection in &injections {
+    for (done, injection) in injections.iter().enumerate() {
         let Injection { call, name, code, onward } = injection;
+        if done > 0 && done.is_multiple_of(100) {
+            println!("{scenario}: {done} of {} failures, {} faults", injections.len(), faults.len());
+        }
         match run(scenario, layer, Some(injection)).and_then(|said| judge(injection, &said)) {
             Ok(end) => *came_to.entry((end, code.0, *onward)).or_default() += 1,
             Err(fault) => {

@@ -99,7 +99,6 @@ fn expected(obstacle: &Obstacle) -> &'static str {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
 fn programs_that_cannot_write_leave_files_as_they_were() {
     let dir = Dir::new("exits");
     let rows: Vec<u8> = (0..20_000u32).rev().flat_map(u32::to_le_bytes).collect();
@@ -130,7 +129,6 @@ fn programs_that_cannot_write_leave_files_as_they_were() {
 
 /// The report on stdout may be lost, but not the output: a file is written whole, whoever reads the report.
 #[test]
-#[cfg(target_os = "linux")]
 fn outputs_do_not_depend_on_who_reads_the_report() {
     let dir = Dir::new("reports");
     let rows: Vec<u8> = (0..20_000u32).rev().flat_map(u32::to_le_bytes).collect();

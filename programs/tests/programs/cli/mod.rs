@@ -3,7 +3,7 @@
 //! `VKSORT_VALIDATE=1` runs them under the validation layer.
 
 mod bad;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod exits;
 mod fields;
 mod files;
