@@ -129,6 +129,9 @@ unwritten "Is a directory" "$work/unwritten/folder"
 unwritten "No such file or directory" "$work/unwritten/none/file"
 unwritten "No space left on device" /dev/full
 unwritten "File too large" "$work/unwritten/file" 0
+code=0
+"$compiler" --no-such-flag 2>/dev/full || code=$?
+((code == 1)) || die "vksort-compile-visitor ends with code $code where it cannot say why"
 cp crates/capi/examples/c/distance.glsl "$work/source.glsl"
 ! "$compiler" "$work/source.glsl" --key f32 --out "$work/source.glsl" 2>"$work/err" || die "vksort-compile-visitor replaces its input"
 cmp crates/capi/examples/c/distance.glsl "$work/source.glsl" && grep -q "allowed is another file" "$work/err" || die "the input is not as it was: $(<"$work/err")"
