@@ -55,9 +55,9 @@ struct Args {
 
 const HELP: &str = "\
 Each request is compiled once. Its data sets have from 0 to 40,000 elements, most of them fewer than 600, with guard
-bytes around every buffer. What is wrong is printed with the command that repeats it, and the exit code is then 1. With RUST_LOG=ledger=info there is a
-line for each submission, of a hundred sorts, and one for what the device does not support.
-lab/record/ledger.csv has the runs so far.";
+bytes around every buffer. What is wrong is printed with the command that repeats it, and the exit code is then 1.
+With RUST_LOG=ledger=info there is a line for each submission, of a hundred sorts, and one for what the device does
+not support. lab/record/ledger.csv has the runs so far.";
 
 /// Data sets, and about so many elements, that are sorted in one submission.
 const BATCH: (usize, u64) = (100, 1 << 18);

@@ -134,3 +134,24 @@ fn every_code_of_c_is_in_the_guide() {
         assert_eq!(sorted, expected, "{name}");
     }
 }
+
+/// The page about reliability names a test for every promise, and each of them is there.
+#[test]
+fn promises_name_tests_that_exist() {
+    let page = read("docs/RELIABILITY.md");
+    let (_, table) = page.split_once("| promise |").expect("there is a table of promises");
+    let mut tests = 0;
+    for row in table.lines().skip(2).take_while(|line| line.starts_with('|')) {
+        let column = row.trim_end_matches(['|', ' ']).rsplit(" | ").next().expect("there are three columns");
+        // Between quotes are a file, and then what it holds.
+        let mut text = String::new();
+        for name in column.split('`').skip(1).step_by(2) {
+            match name.contains('/') {
+                true => (text, tests) = (read(name), tests + 1),
+                false => assert!(text.contains(name), "no file in front of {name} has it: {row}"),
+            }
+        }
+        assert!(!text.is_empty(), "no test is named: {row}");
+    }
+    assert!(tests >= 20, "{tests} tests are named");
+}
