@@ -8,5 +8,4 @@
 
 pub mod awake;
 pub mod bench;
-pub mod calendar;
 pub mod tune;

@@ -2,7 +2,8 @@
 # Bundles tests and programs, or the library for C, for a machine without Rust: scripts/pack.sh [--c]
 #
 # Writes pack/vksort-VERSION-TARGET and the same as .tar.xz. On the other machine `./run.sh` runs all tests and programs on
-# its Vulkan device. `./measure.sh` measures for 8 minutes, beside CUB if nvcc is found, and writes a summary of one page.
+# its Vulkan device. `./measure.sh` measures for 8 minutes, beside CUB if nvcc is found, and writes a summary of one page, and
+# report.json, the file to send.
 # Both need a Vulkan loader, a driver, and a C library no older than this machine's.
 #
 #   --c     writes pack/vksort-c-VERSION-TARGET and the same as .tar.xz instead: what crates/capi/install.sh installs, and the

@@ -14,6 +14,7 @@ mod plot;
 mod problems;
 mod report;
 mod row;
+mod sent;
 mod session;
 mod sheet;
 mod stats;
@@ -77,7 +78,7 @@ struct Args {
     /// Date for the rows [default: today, in UTC]
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = row::parse_date)]
     date: Option<String>,
-    /// Measure nothing: write summary.md and a plot of the results of scripts/pack/measure.sh in a directory
+    /// Measure nothing: write summary.md, report.json and a plot of the results of scripts/pack/measure.sh in a directory
     #[arg(long, value_name = "DIR", exclusive = true)]
     summarize: Option<PathBuf>,
     #[command(flatten)]
@@ -119,7 +120,7 @@ fn bench() -> Result<()> {
     if let Some(out) = &args.out {
         make_out(out)?;
     }
-    let date = args.date.clone().unwrap_or_else(vksort_lab::calendar::today);
+    let date = args.date.clone().unwrap_or_else(common::calendar::today);
     let run = Run { gpu: &gpu, date, seed: args.seed, runs: args.runs };
     let choice = args.common.device.clone().map_or_else(DeviceChoice::from_env, Ok)?;
     let mut bench = Bench::new(&gpu, choice)?;
@@ -361,12 +362,14 @@ impl Args {
     }
 }
 
-/// Writes the summary of a session.
+/// Writes the summary of a session, and the report to send.
 fn summarize(directory: &Path) -> Result<()> {
     let session = session::Session::read(directory).with_context(|| format!("--summarize {}", directory.display()))?;
     let figure = figures::session(&session);
     let sheet = sheet::sheet(&session, figure.as_ref().map(|_| "throughput.svg"));
+    let sent = sent::report(directory, &session).with_context(|| format!("--summarize {}", directory.display()))?;
     let mut files = vec![("summary.md", sheet.into_bytes())];
+    files.extend(sent.map(|report| ("report.json", report.to_json().into_bytes())));
     if let Some(figure) = figure {
         files.push(("throughput.svg", canvas::svg(&figure)?));
         files.push(("throughput.png", canvas::png(&figure)?));

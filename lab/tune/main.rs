@@ -75,7 +75,7 @@ fn tune() -> Result<()> {
     common::say(format!("built-in   row {:?}: {}", gpu.tuning().name, gpu.tuning().evidence));
     let working = Working::new("the built-in row", Some(options.time));
     let awake = Awake::new(&gpu, args.device.as_ref())?;
-    let tuned = device::tune(&gpu, awake, &options, &vksort_lab::calendar::today(), &mut |at: &Progress| {
+    let tuned = device::tune(&gpu, awake, &options, &common::calendar::today(), &mut |at: &Progress| {
         working.is_at(format!("{:.2} x, trial {}: {}", at.ratio, at.trials + 1, at.trying));
     });
     drop(working);

@@ -1,7 +1,9 @@
 //! What the programs share: flags, opening a device, reports, and how they end.
 
+pub mod calendar;
 pub mod canvas;
 pub mod count;
+pub mod device_report;
 pub mod files;
 mod letters;
 pub mod memory;

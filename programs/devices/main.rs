@@ -2,17 +2,18 @@
 
 mod selftest;
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use clap::Parser;
 use comfy_table::{ContentArrangement, Table, presets};
-use selftest::Verdict;
 use vksort::__private::{Shape, ShapeDesc};
-use vksort::ash::vk::{api_version_major, api_version_minor, api_version_patch};
 use vksort::standalone::{DeviceChoice, DeviceInfo, Gpu, GpuOptions};
 use vksort::{Algorithm, DeviceProfile, KeyType, Order, RankMethod, SortRequest};
+use vksort_programs::common::device_report::{self, DeviceReport, Verdict};
+use vksort_programs::common::files::{self, Output};
 use vksort_programs::common::{self, Common, Working};
 
 const ABOUT: &str = "Lists the system's Vulkan devices and what vksort would do on each and why.
@@ -23,7 +24,10 @@ each of them also sorts 10,000 pairs under the validation layer.";
 const HELP: &str = "\
 --selftest takes seconds on a GPU and up to minutes on a CPU, mostly for compiling pipelines.
 It prints a report to paste into a bug. The exit code is 0 if all kinds of sorts are right, 1 if
-any sort is wrong, and 3 if all are right so far, but --seconds left out kinds.";
+any sort is wrong, and 3 if all are right so far, but --seconds left out kinds.
+
+--report writes what is known of the device, with --selftest also its result, to a file to send:
+it has no names of users, machines and files.";
 
 /// The exit code of a self-test without faults that did not run all kinds.
 const RIGHT_SO_FAR: u8 = 3;
@@ -44,6 +48,12 @@ struct Args {
     /// Seconds of CPU and device after which no kind begins [default: none]
     #[arg(long, value_name = "N", requires = "selftest", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     seconds: Option<u64>,
+    /// File for a report to send about one device
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Overwrite a report
+    #[arg(long, requires = "report")]
+    force: bool,
     /// Kind of sort one of whose keys another command changes, for tests
     #[arg(long, value_name = "KIND", requires = "selftest", hide = true)]
     spoil: Option<usize>,
@@ -62,6 +72,9 @@ fn list() -> anyhow::Result<ExitCode> {
         let chosen = Gpu::index_of(choice)?;
         devices.retain(|device| device.index == chosen);
     }
+    if let Some(path) = &args.report {
+        check_report(path, args.force, &devices)?;
+    }
     if !*selftest {
         let blocks: Vec<String> = devices.iter().map(|device| describe(device, flags.algorithm)).collect();
         common::say(blocks.join("\n\n"));
@@ -79,6 +92,9 @@ fn list() -> anyhow::Result<ExitCode> {
             validate(device, flags.algorithm).with_context(|| format!("device {}", device.name))?;
             common::say(format!("\n{}: validated", device.index));
         }
+        if let Some(path) = args.report.as_deref().filter(|_| !selftest) {
+            write(path, &DeviceReport::of(&open(device, false)?, "devices".into()))?;
+        }
     }
     ensure!(
         !selftest || tested > 0,
@@ -93,28 +109,57 @@ fn list() -> anyhow::Result<ExitCode> {
     Ok(ended)
 }
 
-/// Runs the self-test on a device and prints its report.
-fn test(device: &DeviceInfo, args: &Args) -> anyhow::Result<Verdict> {
+/// Checks that a report can be written here, of the one device that can sort, before anything runs.
+fn check_report(path: &Path, force: bool, devices: &[DeviceInfo]) -> anyhow::Result<()> {
+    let able = devices.iter().filter(|device| device.profile.is_ok()).count();
+    let given = path.display();
+    ensure!(able == 1, "--report is {given}, for {able} devices that can sort; allowed is one, which --device names");
+    Output::new("--report", path, force)?.check_writable()
+}
+
+/// Opens a device.
+fn open(device: &DeviceInfo, validation: bool) -> anyhow::Result<Gpu> {
     let chosen = Some(DeviceChoice::Index(device.index));
-    let validation = args.common.validate;
-    let gpu = Gpu::new(&GpuOptions::default().device(chosen).validation(validation))?;
+    Ok(Gpu::new(&GpuOptions::default().device(chosen).validation(validation))?)
+}
+
+/// Runs the self-test on a device, prints its report, and writes the one to send.
+fn test(device: &DeviceInfo, args: &Args) -> anyhow::Result<Verdict> {
+    let gpu = open(device, args.common.validate)?;
     let seed = args.seed.unwrap_or_else(|| fastrand::u64(..));
     let options = selftest::Options { seed, limit: args.seconds.map(Duration::from_secs), spoiled: args.spoil };
+    let limit = args.seconds.map(|seconds| format!(" --seconds {seconds}")).unwrap_or_default();
+    let mut sent = DeviceReport::of(&gpu, format!("devices --selftest --seed {seed}{limit}"));
+    let mut written = Ok(());
     let working = Working::new("self-test", options.limit);
-    let report = selftest::run(&gpu, &options, &mut |done, all| {
-        working.is_at(format!("self-test, {done} of {all} kinds"));
+    let report = selftest::run(&gpu, &options, &mut |done, so_far| {
+        working.is_at(format!("self-test, {done} of {} kinds", so_far.kinds.len()));
+        // A file is there also if the driver ends the program. What is in a pipe cannot be replaced.
+        if let Some(path) = args.report.as_deref().filter(|path| !files::is_stream(path)) {
+            sent.selftest = Some(so_far.record());
+            written = std::mem::replace(&mut written, Ok(())).and_then(|()| write(path, &sent));
+        }
     });
     drop(working);
     let verdict = report.verdict();
     common::say(format!("# device {}: {verdict}\n\n{report}", device.index));
+    written?;
+    if let Some(path) = &args.report {
+        sent.selftest = Some(report.record());
+        write(path, &sent)?;
+    }
     common::check_validation(&gpu.validation_errors())?;
     Ok(verdict)
 }
 
+/// Writes the report to send.
+fn write(path: &Path, report: &DeviceReport) -> anyhow::Result<()> {
+    Output::write_all(&[(Output::new("--report", path, true)?, report.to_json().into_bytes())])
+}
+
 /// Sorts a little under the validation layer.
 fn validate(device: &DeviceInfo, algorithm: Option<Algorithm>) -> anyhow::Result<()> {
-    let device = Some(DeviceChoice::Index(device.index));
-    let gpu = Gpu::new(&GpuOptions::default().device(device).validation(true))?;
+    let gpu = open(device, true)?;
     let request = pairs().algorithm(algorithm);
     let sorter = gpu.sorter(&request, &Default::default())?;
     let count = sorter.max_count().min(10_000);
@@ -164,8 +209,6 @@ fn describe(device: &DeviceInfo, asked: Option<Algorithm>) -> String {
 }
 
 fn capabilities(profile: &DeviceProfile) -> Vec<(&'static str, String)> {
-    let version = profile.api_version;
-    let (major, minor, patch) = (api_version_major(version), api_version_minor(version), api_version_patch(version));
     let subgroups = match profile.subgroup_range {
         (least, most) if least < most => format!("{}, {least} to {most} on request", profile.subgroup_size),
         _ => profile.subgroup_size.to_string(),
@@ -180,7 +223,7 @@ fn capabilities(profile: &DeviceProfile) -> Vec<(&'static str, String)> {
     };
     vec![
         ("driver", profile.driver.clone()),
-        ("Vulkan", format!("{major}.{minor}.{patch}")),
+        ("Vulkan", device_report::vulkan(profile.api_version)),
         ("subgroup size", format!("{subgroups}, {operations} ballots and shuffles")),
         (
             "workgroup",

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use cpu_time::ProcessTime;
 use memory::{Memory, Pattern, Record};
-use vksort::ash::vk::{api_version_major, api_version_minor, api_version_patch};
 use vksort::standalone::{Gpu, Sorter};
 use vksort::{
     Access, Algorithm, Capacity, DeviceProfile, Error, IndexFrom, KeyField, KeyOutput, KeyType, Order, Placement,
     SegmentOptions, Segments, SortRequest, SorterOptions, ValueType,
 };
+use vksort_programs::common::device_report::{self, SelfTest, State, Verdict};
 
 /// Options of a self-test.
 #[derive(Clone, Debug)]
@@ -48,39 +48,6 @@ pub struct Kind {
     waited: Duration,
 }
 
-/// Whether a kind ran.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// It did.
-    Ran,
-    /// The device does not support it.
-    Unsupported,
-    /// The time was over.
-    NoTime,
-}
-
-/// What a self-test says of the device. As text it is the first line of the report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Every sort was right, of all kinds that the device supports.
-    Right,
-    /// Every sort was right, but there was no time for so many kinds.
-    SoFar(usize),
-    /// A sort was wrong, or none was right.
-    Wrong,
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Verdict::Right => f.write_str("RIGHT"),
-            Verdict::SoFar(1) => f.write_str("RIGHT SO FAR (1 kind did not run)"),
-            Verdict::SoFar(kinds) => write!(f, "RIGHT SO FAR ({kinds} kinds did not run)"),
-            Verdict::Wrong => f.write_str("WRONG"),
-        }
-    }
-}
-
 /// The result of a self-test. As text it is a report to paste into a bug.
 #[derive(Clone, Debug)]
 pub struct Report {
@@ -96,52 +63,49 @@ pub struct Report {
     about: String,
 }
 
-/// Runs sorts of every kind on a device, with its own tuning and algorithms. `progress` is called with the kinds that are done and
-/// all of them.
+/// Runs sorts of every kind on a device, with its own tuning and algorithms. `progress` is called before each kind with how many are
+/// done, and with the report so far, in which that kind has begun: a driver may end the program within it.
 ///
 /// It takes some seconds on a GPU, and minutes where a driver compiles slowly. Other threads may use the device meanwhile, and wait.
-pub fn run(gpu: &Gpu, options: &Options, progress: &mut dyn FnMut(usize, usize)) -> Report {
+pub fn run(gpu: &Gpu, options: &Options, progress: &mut dyn FnMut(usize, &Report)) -> Report {
     // Other programs take time on the clock, but none of this process's.
-    let (started, cpu, kinds) = (Instant::now(), ProcessTime::now(), kinds());
-    let mut order: Vec<usize> = (0..kinds.len()).collect();
+    let (started, cpu, planned) = (Instant::now(), ProcessTime::now(), kinds());
+    let mut order: Vec<usize> = (0..planned.len()).collect();
     if options.limit.is_some() {
         fastrand::Rng::with_seed(options.seed).shuffle(&mut order);
         order.sort_by_key(|index| options.spoiled != Some(*index));
     }
+    let kinds = planned.iter().map(|planned| planned.kind(gpu)).collect();
+    let (seed, about) = (options.seed, about(gpu));
+    let mut report = Report { kinds, seed, took: Duration::ZERO, spent: Duration::ZERO, about };
     // Later kinds use the pipelines of earlier ones.
-    let (mut done, mut sorters, mut waited) = (Vec::new(), Vec::new(), Duration::ZERO);
+    let (mut sorters, mut waited) = (Vec::new(), Duration::ZERO);
     for (place, index) in order.into_iter().enumerate() {
-        progress(place, kinds.len());
-        let Planned { request, access, record } = &kinds[index];
-        let (fault, shape) = (None, String::new());
-        let addressed = *access == Access::Addresses;
-        let supported = request.key.is_built() && (!addressed || gpu.profile().buffer_addresses);
-        let state = if supported { State::NoTime } else { State::Unsupported };
-        let (request, waits) = (*request, Duration::ZERO);
-        let mut kind = Kind { request, addressed, shape, right: 0, wrong: 0, fault, state, waited: waits };
+        let Planned { request, access, record } = &planned[index];
         let in_time = options.limit.is_none_or(|limit| cpu.elapsed() + waited < limit);
-        if supported && in_time {
-            let sorter = gpu.sorter(&request, &SorterOptions::default().access(*access));
-            let unsuitable = matches!(sorter, Err(Error::UnsuitableDevice { .. }));
-            kind.state = if unsuitable { State::Unsupported } else { State::Ran };
-            let ended = sorter.and_then(|sorter| {
-                sorters.push(sorter.clone());
-                run_kind(gpu, options, (index, *record), &sorter, &mut kind)
-            });
-            if let Err(error) = ended
-                && kind.state == State::Ran
-            {
-                kind.fault.get_or_insert(error.to_string());
-            }
+        if report.kinds[index].state == State::Unsupported || !in_time {
+            continue;
+        }
+        report.kinds[index].state = State::Began;
+        progress(place, &report);
+        let kind = &mut report.kinds[index];
+        let sorter = gpu.sorter(request, &SorterOptions::default().access(*access));
+        let unsuitable = matches!(sorter, Err(Error::UnsuitableDevice { .. }));
+        let ended = sorter.and_then(|sorter| {
+            sorters.push(sorter.clone());
+            run_kind(gpu, options, (index, *record), &sorter, kind)
+        });
+        kind.state = if unsuitable { State::Unsupported } else { State::Ran };
+        if let Err(error) = ended
+            && kind.state == State::Ran
+        {
+            kind.fault.get_or_insert(error.to_string());
         }
         // The work of a device that is the CPU is the process's.
         waited += if gpu.profile().is_cpu { Duration::ZERO } else { kind.waited };
-        done.push((index, kind));
     }
-    progress(kinds.len(), kinds.len());
-    done.sort_by_key(|(index, _)| *index);
-    let kinds = done.into_iter().map(|(_, kind)| kind).collect();
-    Report { kinds, seed: options.seed, took: started.elapsed(), spent: cpu.elapsed() + waited, about: about(gpu) }
+    (report.took, report.spent) = (started.elapsed(), cpu.elapsed() + waited);
+    report
 }
 
 /// A kind that is to be sorted.
@@ -150,6 +114,18 @@ struct Planned {
     access: Access,
     /// Of records, their structure.
     record: Option<Record>,
+}
+
+impl Planned {
+    /// The kind before it runs.
+    fn kind(&self, gpu: &Gpu) -> Kind {
+        let Planned { request, access, .. } = *self;
+        let addressed = access == Access::Addresses;
+        let supported = request.key.is_built() && (!addressed || gpu.profile().buffer_addresses);
+        let state = if supported { State::NoTime } else { State::Unsupported };
+        let shape = String::new();
+        Kind { request, addressed, shape, right: 0, wrong: 0, fault: None, state, waited: Duration::ZERO }
+    }
 }
 
 /// Records with a number, and one that descends beside it; many of them have equal numbers.
@@ -282,16 +258,35 @@ fn most_of(of: SegmentOptions) -> u32 {
     }
 }
 
+impl Kind {
+    /// The request in full.
+    fn describe(&self) -> String {
+        let Kind { request, .. } = self;
+        let addressed = if self.addressed { ", by address" } else { "" };
+        let promised = request.segments.and_then(|of| of.up_to);
+        let promised = promised.map(|most| format!(", up to {most} each")).unwrap_or_default();
+        let algorithm = request.algorithm.map(|algorithm| format!(", {algorithm}")).unwrap_or_default();
+        format!("{request}{promised}{algorithm}{addressed}")
+    }
+}
+
 impl Report {
     /// Whether every sort was right, and whether all ran.
     pub fn verdict(&self) -> Verdict {
-        let clean = |kind: &Kind| kind.wrong == 0 && kind.fault.is_none();
-        let left_out = self.kinds.iter().filter(|kind| kind.state == State::NoTime).count();
-        match self.kinds.iter().all(clean) && self.kinds.iter().any(|kind| kind.right > 0) {
-            false => Verdict::Wrong,
-            true if left_out > 0 => Verdict::SoFar(left_out),
-            true => Verdict::Right,
-        }
+        self.record().verdict()
+    }
+
+    /// As it is sent.
+    pub fn record(&self) -> SelfTest {
+        let of = |kind: &Kind| device_report::Kind {
+            request: kind.describe(),
+            shape: kind.shape.clone(),
+            state: kind.state,
+            right: kind.right,
+            wrong: kind.wrong,
+            fault: kind.fault.clone(),
+        };
+        SelfTest { seed: self.seed, kinds: self.kinds.iter().map(of).collect() }
     }
 }
 
@@ -299,18 +294,14 @@ impl Report {
 fn about(gpu: &Gpu) -> String {
     let (profile, tuning) = (gpu.profile(), gpu.tuning());
     let DeviceProfile { name, driver, vendor_id, device_id, driver_id, driver_version, .. } = profile;
-    let version = profile.api_version;
-    let (major, minor, patch) = (api_version_major(version), api_version_minor(version), api_version_patch(version));
+    let vulkan = device_report::vulkan(profile.api_version);
     let (least, most) = profile.subgroup_range;
     let yes = |there| if there { "yes" } else { "no" };
     let rows = [
         ("vksort", format!("{}, kernels {}", vksort::VERSION, vksort::__private::kernels_digest())),
         ("system", format!("{} {}", std::env::consts::OS, std::env::consts::ARCH)),
         ("device", format!("{name}, vendor {vendor_id:#x}, device {device_id:#x}")),
-        (
-            "driver",
-            format!("{driver}, id {}, version {driver_version:#x}, Vulkan {major}.{minor}.{patch}", driver_id.as_raw()),
-        ),
+        ("driver", format!("{driver}, id {}, version {driver_version:#x}, Vulkan {vulkan}", driver_id.as_raw())),
         (
             "subgroups",
             format!(
@@ -342,28 +333,23 @@ fn about(gpu: &Gpu) -> String {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sum = |of: fn(&Kind) -> u32| self.kinds.iter().map(of).sum::<u32>();
         let ran = self.kinds.iter().filter(|kind| kind.state == State::Ran).count();
         write!(f, "{}", self.about)?;
         let (seed, all) = (self.seed, self.kinds.len());
         let (seconds, spent) = (self.took.as_secs_f64(), self.spent.as_secs_f64());
         writeln!(f, "{:<10} {seed}", "seed")?;
-        let (right, wrong) = (sum(|kind| kind.right), sum(|kind| kind.wrong));
+        let (right, wrong) = self.record().sorts();
         writeln!(f, "{:<10} {right} sorts right, {wrong} wrong, {ran} of {all} kinds", "result")?;
         writeln!(f, "{:<10} {seconds:.1} s, {spent:.1} s of the CPU and the device", "time")?;
         writeln!(f, "\nkind  right  wrong  request; launch configuration")?;
         for (index, kind) in self.kinds.iter().enumerate() {
-            let Kind { request, right, wrong, shape, .. } = kind;
-            let addressed = if kind.addressed { ", by address" } else { "" };
-            let promised = request.segments.and_then(|of| of.up_to);
-            let promised = promised.map(|most| format!(", up to {most} each")).unwrap_or_default();
-            let algorithm = request.algorithm.map(|algorithm| format!(", {algorithm}")).unwrap_or_default();
+            let Kind { right, wrong, shape, .. } = kind;
             let shape = match kind.state {
                 State::Ran => shape,
                 State::Unsupported => "not supported by the device",
-                State::NoTime => "did not run",
+                State::NoTime | State::Began => "did not run",
             };
-            writeln!(f, "{index:>4}  {right:>5}  {wrong:>5}  {request}{promised}{algorithm}{addressed}; {shape}")?;
+            writeln!(f, "{index:>4}  {right:>5}  {wrong:>5}  {}; {shape}", kind.describe())?;
             if let Some(fault) = &kind.fault {
                 writeln!(f, "      first fault: {fault}")?;
             }

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Tests and measures vksort on this machine's Vulkan device, beside CUB where nvcc is found: ./measure.sh [OPTION...]
 #
-# Runs the device's tests, CUB, the bench, the tuner, and the bench again with the tuner's profile, each for its share of
-# the time; what is stopped keeps what it has. All results go to one directory, with a summary of one page, summary.md.
+# Runs a self-test, the device's tests, CUB, the bench, the tuner, and the bench again with the tuner's profile, each for its
+# share of the time; what is stopped keeps what it has. All results go to one directory, with a summary of one page, summary.md,
+# and report.json, the file to send: it has no names of users, machines and files.
 # The exit status is 1 when a test failed, a program of vksort failed, or no test passed in its time.
 #
 #   --minutes M      time for all of it, 1 to 600 (8 without it)
@@ -28,8 +29,8 @@ check_number() {
     fi
 }
 
+# As it is sent, so without the name of a directory.
 command=./measure.sh
-(($# == 0)) || command+=$(printf ' %q' "$@")
 minutes=8 out=vksort-results force=0 max_log2=
 while (($#)); do
     case $1 in
@@ -41,6 +42,7 @@ while (($#)); do
                 --device) export VKSORT_DEVICE=$2 ;;
                 --max-log2) check_number "$1" "$2" 10 31 && max_log2=$2 ;;
             esac
+            [[ $1 == --out ]] || command+=$(printf ' %q %q' "$1" "$2")
             shift
             ;;
         --force) force=1 ;;
@@ -70,6 +72,8 @@ logs=$out/logs
 cp "$here/BUILD" "$out"
 printf '%s\n' "$command" >"$out/command.txt"
 printf '%s\n' "$device" | tee "$out/device.txt"
+timeout 60 "$here/examples/devices" --device "${VKSORT_DEVICE:-best}" --report "$out/device.json" --force >"$logs/device.log" 2>&1 ||
+    printf 'measure.sh: there will be no report.json: %s\n' "$(tail -n 1 "$logs/device.log")" >&2
 printf 'step,state,seconds,passed,failed,note\n' >"$out/steps.csv"
 
 if [[ -z $max_log2 ]]; then
@@ -89,9 +93,9 @@ memory_mib=$(awk '$1 == "MemAvailable:" { print int($2 / 2048) }' /proc/meminfo)
 
 # Steps and their shares of the time; what one does not need goes to those after it.
 suites=(conformance matrix fallback recording segments splits top records inspected)
-steps=("${suites[@]/#/test-}" cub cub-segments small sizes features methods patterns segments top records few visitors lost tune
+steps=(selftest "${suites[@]/#/test-}" cub cub-segments small sizes features methods patterns segments top records few visitors lost tune
     tuned)
-shares=(10 6 3 4 5 5 4 3 1 12 8 3 12 18 5 6 12 6 4 3 2 6 8 5)
+shares=(10 10 6 3 4 5 5 4 3 1 12 8 3 12 18 5 6 12 6 4 3 2 6 8 5)
 # Seconds since the start; the summary takes a moment too.
 deadline=$((minutes * 60 - 5))
 current='' started=0
@@ -166,6 +170,21 @@ run_example() {
     left_out=$(grep '^skipped: ' "$log") || true
     [[ $state != failed ]] || failed=$((failed + 1))
     end "$state" "$note${left_out:+${note:+; }$left_out}"
+}
+
+# Sorts of every kind; the report to send has what each came to.
+run_selftest() {
+    begin || return 0
+    local verdict seconds=$limit
+    # A kind that has begun may end, however long the driver compiles it.
+    limit=$((4 * limit + 20))
+    attempt "$here/examples/devices" --device "${VKSORT_DEVICE:-best}" --selftest --seconds "$seconds" \
+        --report "$out/device.json" --force
+    verdict=$(sed -n 's/^# device [0-9]*: //p' "$log")
+    # Kinds for which there was no time are no fault.
+    [[ $verdict != 'RIGHT SO FAR'* ]] || state=stopped note=$verdict
+    [[ $state != failed ]] || failed=$((failed + 1))
+    end "$state" "$note"
 }
 
 run_bench() {
@@ -325,6 +344,7 @@ trap cleanup EXIT
 
 printf '%s minutes at most; results go to %s\n' "$minutes" "$out"
 start_building_cub
+run_selftest
 for suite in "${suites[@]}"; do
     run_tests "$suite"
 done
@@ -345,4 +365,5 @@ run_tuner
 run_tuned
 summarize
 printf '\n%s passed, %s failed; results are in %s\n' "$passed" "$failed" "$out"
+[[ ! -e $out/report.json ]] || printf 'the report to send is %s\n' "$out/report.json"
 ((failed == 0 && passed > 0))

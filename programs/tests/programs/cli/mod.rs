@@ -188,6 +188,9 @@ fn one_device_is_listed_of_two_of_the_same_name() {
     for (device, index) in [("0", "0"), ("1", "1"), ("best", "0")] {
         assert_eq!(listed(&["--device", device]), [index]);
     }
+    // A report is about one device.
+    let line = fail(program("devices").args(["--report", "both.json"]).env("VK_DRIVER_FILES", &both), false);
+    assert!(line.contains("--report is both.json, for 2 devices"), "{line}");
 }
 
 #[test]
