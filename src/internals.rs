@@ -4,7 +4,7 @@ pub use crate::checksum::of as checksum;
 pub use crate::modules::words as module_words;
 pub use crate::profile::{Quirks, driver, vendor};
 pub use crate::spirv::Rewrite;
-pub use crate::tuning::row_names;
+pub use crate::tuning::{common_values, row_names};
 
 use crate::kernels::Module;
 use crate::{Error, SortRequest, Visitor};

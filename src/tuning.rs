@@ -125,6 +125,12 @@ pub fn row_names() -> impl Iterator<Item = String> {
     ROWS.iter().map(|row| (row.tuning)().name)
 }
 
+/// What a row of a GPU has where it says nothing else.
+#[cfg(feature = "__testing")]
+pub fn common_values() -> Tuning {
+    gpu("", "")
+}
+
 /// First row that applies wins; the last one applies to everything.
 const ROWS: &[Row] = &[
     Row { applies: |p| p.driver_id == driver::LLVMPIPE, tuning: || cpu("llvmpipe", 8) },

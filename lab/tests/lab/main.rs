@@ -5,6 +5,7 @@ mod bench;
 mod ledger;
 mod lost;
 mod pipelines;
+mod reports;
 mod search;
 mod tune;
 #[cfg(feature = "visitors")]
