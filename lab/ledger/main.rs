@@ -13,8 +13,8 @@ use clap::Parser;
 use cpu_time::ProcessTime;
 use vksort::Error;
 use vksort::standalone::{DeviceChoice, Gpu, GpuOptions, Sorter};
-use vksort_lab::calendar;
-use vksort_programs::common::{self, Working};
+
+use vksort_programs::common::{self, Working, calendar};
 use vksort_testing::batch::{self, Sort};
 
 use draw::{Drawn, Kind};

@@ -10,10 +10,12 @@ use crate::request::SortRequest;
 use crate::tuning::{MAX_ITEMS, RankMethod};
 
 /// Iterations after which loops end.
+#[allow(dead_code, reason = "older versions of Rust do not count the assertion below")]
 const ALL: u32 = 65_535;
 /// Share of loading, ranking and writing the items of a tile.
 const TILE: u32 = 28_672;
 /// Share of recounting other threads' tiles.
+#[allow(dead_code, reason = "older versions of Rust do not count the assertion below")]
 const RECOUNTS: u32 = 16_384;
 /// Share of the digits of these tiles. Iterations over digits beyond it reduce the items of the invocation's own tile.
 const DIGITS: u32 = 12_288;
@@ -39,6 +41,7 @@ const _: () = assert!(TILE + RECOUNTS + DIGITS + POLLS + 4_000 <= ALL && SINGLE 
 
 /// Iterations of an invocation that narrows rows: it takes most items, four in an iteration of its loop, clears and adds up counters, and
 /// alone in its workgroup it takes all bins of a row and finds one by the sums of their chunks.
+#[allow(dead_code, reason = "older versions of Rust do not count the assertion below")]
 const NARROWED: u32 = {
     let (bins, chunks) = (1 << abi::TOP_DIGIT_BITS, (1 << abi::TOP_DIGIT_BITS) / abi::HISTOGRAM_CHUNK);
     MAX_ITEMS / 4 * (1 + 4 + 4) + 5 * bins + chunks * chunks

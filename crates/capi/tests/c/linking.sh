@@ -124,6 +124,15 @@ missing "^install.sh: rustc is 1.87.0, needed is 1.88 or newer: run 'rustup upda
 missing "^ *vksort: install.sh: rustc is 1.87.0, needed is 1.88 or newer: run" "${old[@]}" "${configure[@]}"
 missing "^install.sh: --libdir is '../lib', allowed is a folder in that of --prefix$" "${install[@]}" --libdir ../lib
 missing "^install.sh: CARGO_BUILD_TARGET is riscv64gc, allowed is $host, " env CARGO_BUILD_TARGET=riscv64gc "${install[@]}"
+# A project that has the library twice.
+mkdir "$work/twice"
+printf '%s\n' 'cmake_minimum_required(VERSION 3.18)' 'project(twice C)' 'find_package(vksort REQUIRED)' "add_subdirectory($PWD/crates/capi vksort)" >"$work/twice/CMakeLists.txt"
+missing '^ *vksort: the target vksort::vksort is there already: take out find_package, or add_subdirectory$' \
+    cmake -S "$work/twice" -B "$work/twice/build" -DCMAKE_PREFIX_PATH="$prefix"
+sed 's/EQUAL 8/EQUAL 4/; s/pointers of 8/pointers of 4/' "$prefix/lib/cmake/vksort/vksortConfig.cmake" >"$work/narrow"
+mv "$prefix/lib/cmake/vksort/vksortConfig.cmake" "$work/wide" && cp "$work/narrow" "$prefix/lib/cmake/vksort/vksortConfig.cmake"
+missing 'this is a build for pointers of 4 bytes, needed are 8' cmake -S crates/capi/tests/c/consumer -B "$work/refused" -DLIBRARY=vksort::vksort -DCMAKE_PREFIX_PATH="$prefix"
+mv "$work/wide" "$prefix/lib/cmake/vksort/vksortConfig.cmake"
 # Not even root can write there.
 locked='^install.sh: --prefix is /proc/vksort, but /proc is no folder that can be written to$'
 missing "$locked" crates/capi/install.sh --prefix /proc/vksort
