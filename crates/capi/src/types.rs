@@ -6,6 +6,7 @@ mod request;
 mod segments;
 mod visited;
 mod vk_radix_sort;
+mod vulkan;
 
 use std::ffi::c_char;
 
@@ -21,13 +22,7 @@ pub use request::*;
 pub use segments::*;
 pub use visited::*;
 pub use vk_radix_sort::*;
-
-/// Vulkan's function, or null. Pass the loader's `vkGetInstanceProcAddr`, volk's, or your own.
-pub type PFN_vkGetInstanceProcAddr = Option<ash::vk::PFN_vkGetInstanceProcAddr>;
-/// As in Vulkan.
-pub type VkDeviceSize = u64;
-/// As in Vulkan.
-pub type VkFlags = u32;
+pub use vulkan::*;
 
 /// The first number of the version of this header. That of the library is in VksortCapabilities.
 pub const VKSORT_VERSION_MAJOR: u32 = 0;

@@ -7,7 +7,7 @@ use ash::vk::{
     PhysicalDevice as VkPhysicalDevice, PipelineCache as VkPipelineCache, QueryPool as VkQueryPool,
 };
 
-use super::{PFN_vkGetInstanceProcAddr, VkDeviceSize};
+use super::vulkan::{PFN_vkGetInstanceProcAddr, VkDeviceSize};
 
 /// For vksortVrdxCreate.
 #[repr(C)]
