@@ -131,7 +131,7 @@ missing '^ *vksort: the target vksort::vksort is there already: take out find_pa
     cmake -S "$work/twice" -B "$work/twice/build" -DCMAKE_PREFIX_PATH="$prefix"
 sed 's/EQUAL 8/EQUAL 4/; s/pointers of 8/pointers of 4/' "$prefix/lib/cmake/vksort/vksortConfig.cmake" >"$work/narrow"
 mv "$prefix/lib/cmake/vksort/vksortConfig.cmake" "$work/wide" && cp "$work/narrow" "$prefix/lib/cmake/vksort/vksortConfig.cmake"
-missing 'this is a build for pointers of 4 bytes, needed are 8' cmake -S crates/capi/tests/c/consumer -B "$work/refused" -DLIBRARY=vksort::vksort -DCMAKE_PREFIX_PATH="$prefix"
+missing 'this is a build for pointers of 4 bytes, needed are 8' cmake -S crates/capi/tests/c/consumer -B "$work/narrowed" -DLIBRARY=vksort::vksort -DCMAKE_PREFIX_PATH="$prefix"
 mv "$work/wide" "$prefix/lib/cmake/vksort/vksortConfig.cmake"
 # Not even root can write there.
 locked='^install.sh: --prefix is /proc/vksort, but /proc is no folder that can be written to$'

@@ -346,7 +346,7 @@ fn bytes_and_layouts_that_do_not_fit_are_refused() {
     *changed.last_mut().unwrap() ^= 1;
     create(&info, &visitor_info(&changed, layout), visitor, &["not whole"]);
     changed[8] ^= 1;
-    create(&info, &visitor_info(&changed, layout), visitor, &["another version of vksort"]);
+    create(&info, &visitor_info(&changed, layout), visitor, &["for kernels of contract 0, needed is 1"]);
 
     // An index that varies takes a feature, which the caller says is there. Without such an index the flag changes nothing.
     let text = "layout(set = 1, binding = 0) readonly buffer Visited { uint visited[]; } visited_parts[2];
