@@ -66,11 +66,13 @@ else
     say "== release: no earlier release of ${version%.*} whose vksort-wgpu could be checked"
 fi
 
+cd "$work/stage"
+cargo_publish=(cargo publish --quiet --allow-dirty --no-verify --package vksort --package vksort-profiles --package vksort-visitors
+    --package vksort-wgpu)
 if ((!publish)); then
+    "${cargo_publish[@]}" --dry-run || die "cargo would not publish the packages"
     say "vksort $version can be released: nothing was published"
     exit
 fi
-cd "$work/stage"
-cargo publish --allow-dirty --no-verify --package vksort --package vksort-profiles --package vksort-visitors --package vksort-wgpu ||
-    die "cargo publish failed; packages that are published already are left out when it is run again"
+"${cargo_publish[@]}" || die "cargo publish failed: packages that it published stay, and are to be left out by hand"
 say "published: now 'git tag v$version' in the repository"
