@@ -117,8 +117,6 @@ step() {
 every=standalone,keys-128,software-drivers,half,__compile,__testing
 # In the profile of the tests, which has the dependencies compiled.
 checked=(cargo --config "$root/scripts/checked.toml" --config 'profile.release.package.vksort.opt-level=0')
-step "${checked[@]}" check --quiet --release --no-default-features
-step "${checked[@]}" check --quiet --release --features "$every" --all-targets
 # Unoptimized: these tests need no device, and what they take is compiling.
 step "${checked[@]}" test --quiet --release --features "$every" --lib
 step "${checked[@]}" test --quiet --release --no-default-features --lib
