@@ -48,7 +48,8 @@
 //! The main algorithm is OneSweep (Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for
 //! GPUs", 2022). A workgroup that waits too long for its predecessor recomputes the predecessor's counts, so every wait is
 //! bounded. Devices of unknown forward progress use reduce-then-scan. Kernels are specialized for one subgroup size, from
-//! 4 to 128 lanes. Subgroups are emulated on devices that do not promise full ones.
+//! 4 to 128 lanes. Subgroups are emulated on devices that do not promise full ones. `docs/RELIABILITY.md` of the package names a test
+//! for each of these promises.
 //!
 //! # What can be sorted
 //!

@@ -91,7 +91,7 @@ fn keep() -> Result<()> {
     let (started, cpu) = (Instant::now(), ProcessTime::now());
     ledger.run(started);
     let (took, spent) = (started.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
-    let tenths = |seconds: f64| (10.0 * seconds).round() / 10.0;
+    let rounded = |number: f64| (1_000.0 * number).round() / 1_000.0;
     let row = Row {
         date: calendar::today(),
         vksort: vksort::VERSION.into(),
@@ -100,9 +100,9 @@ fn keep() -> Result<()> {
         driver: profile.driver.clone(),
         subgroup: profile.subgroup_size,
         seed,
-        cpu_seconds: tenths(spent),
-        seconds: tenths(took),
-        sorts_per_second: tenths(ledger.row.sorts() as f64 / took),
+        cpu_seconds: rounded(spent),
+        seconds: rounded(took),
+        sorts_per_second: rounded(ledger.row.sorts() as f64 / took),
         ..ledger.row
     };
     common::say(format!("requests   {}, and {} that the device does not support", row.requests, row.unsupported));

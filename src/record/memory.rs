@@ -149,8 +149,8 @@ impl Checked {
             (info, (before / 4) as u32)
         });
         let counters = part(scratch, layout.counters);
-        // With a visitor, keys may be none; scratch is there where no other buffer is.
-        let stand_in = [keys, keys_out, values, values_out, counters, scratch].into_iter().flatten().next();
+        // Layers that take a descriptor for an access see the barriers of the counters; a buffer of the caller's might have none.
+        let stand_in = [counters, scratch, keys, keys_out, values, values_out].into_iter().flatten().next();
         // A word of it, because buffers that are accessed by address may be longer than a descriptor.
         let stand_in = stand_in.map(|info| Info { range: info.range.min(4), ..info }).unwrap_or_default();
         let counters = counters.unwrap_or(stand_in);

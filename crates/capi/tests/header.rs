@@ -70,6 +70,8 @@ const BEGINNING: &str = "\
  * is accepted if what this version does not know is zero; up to 4096 bytes are read.
  *
  * Handles belong to the caller. A call on a handle that another thread destroys at the same time either finishes or fails.
+ *
+ * docs/RELIABILITY.md of the repository names a test for each of these promises.
  */";
 
 const BEGINNING_OF_VRDX: &str = "\
