@@ -6,8 +6,8 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use vksort::__private::Faults;
 use vksort::{
-    Access, Algorithm, KeyType, Placement, RankMethod, SortRequest, SorterOptions, Specialization, SubgroupChoice,
-    Tuning, Visitor, Visits,
+    Access, Algorithm, KeyOutput, KeyType, Placement, RankMethod, SortRequest, SorterOptions, Specialization,
+    SubgroupChoice, Tuning, ValueType, Visitor, Visits,
 };
 use vksort_testing::arena::{Arena, Count};
 use vksort_testing::drawn::{Keys, keys, requests, tunings};
@@ -57,6 +57,18 @@ fn once_failed() -> Vec<Draw> {
             options: SorterOptions::default()
                 .tuning(Tuning { workgroup_size: 12, rank: RankMethod::Match, ..suite::small_blocks() })
                 .subgroup(SubgroupChoice::Emulated(4)),
+        },
+        // What was bound in place of discarded keys was a word of the sorted values, which the next step writes without a barrier for it.
+        Draw {
+            request: SortRequest::new(KeyType::U8)
+                .value(ValueType::Bytes(8))
+                .placement(Placement::OutOfPlace)
+                .key_output(KeyOutput::Discarded),
+            visits: Visits::NONE.keys(true).values(true),
+            keys: Keys::Made { pattern: Pattern::Uniform, count: 3_000, seed: 1 },
+            spare: 0,
+            counted: None,
+            options: SorterOptions::default().tuning(Tuning { digit_bits: 8, ..suite::small_blocks() }),
         },
         // SwiftShader takes all memory to compile a histogram whose loops over many digits are unrolled, each with a branch.
         Draw {
