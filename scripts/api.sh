@@ -28,21 +28,20 @@ chmod +x "$work/rustdoc"
 cargo=(cargo --config scripts/checked.toml)
 target=${CARGO_TARGET_DIR:-target}
 
-# The features of docs.rs. The seams are what vksort-wgpu, whose versions are its own, uses of hidden items.
-of_vksort=standalone,keys-128,half
-for list in vksort:$of_vksort seams:$of_vksort vksort-profiles: vksort-visitors: vksort-wgpu:; do
-    name=${list%%:*} kept='' hidden=()
-    [[ $name != seams ]] || name=vksort kept='Remedies|VersionFeatures' hidden=(--document-hidden-items)
-    RUSTDOC=$work/rustdoc "${cargo[@]}" rustdoc --quiet --release --locked --package "$name" --features "${list#*:}" --lib -- \
+# The seams are what vksort-wgpu, whose versions are its own, uses of vksort's hidden items.
+for name in "${published[@]%%:*}" seams; do
+    package=$name kept='' hidden=() features=''
+    [[ $name != seams ]] || package=vksort kept='Remedies|VersionFeatures' hidden=(--document-hidden-items)
+    [[ $package != vksort ]] || features=$(documented_features)
+    RUSTDOC=$work/rustdoc "${cargo[@]}" rustdoc --quiet --release --locked --package "$package" --features "$features" --lib -- \
         -Z unstable-options --output-format json ${hidden[@]+"${hidden[@]}"}
-    json=$target/doc/${name//-/_}.json
+    json=$target/doc/${package//-/_}.json
     if ! grep -q "\"format_version\":$format[,}]" "$json"; then
         say "skipped: $(rustc --version) writes JSON of another format than Rust $rust, by which tests/api/ is made"
         exit
     fi
     "${cargo[@]}" run --quiet --release --locked --package vksort-lab --bin public-api "$json" |
-        grep -E "$kept" >"$work/${list%%:*}.txt"
-    name=${list%%:*}
+        grep -E "$kept" >"$work/$name.txt"
     if [[ ${1:-} == --check ]]; then
         diff -u "tests/api/$name.txt" "$work/$name.txt" ||
             die "the public API of $name has changed; if it should, run scripts/api.sh, and say so in CHANGELOG.md"

@@ -7,11 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
 source scripts/lib.sh
-case ${1-} in
-    "") ;;
-    --help) usage && exit ;;
-    *) die "unknown argument $1, allowed is --help" ;;
-esac
+no_arguments "$@"
 check_rust
 
 # A folder of its own: what is built for docs.rs lacks the native part of shaderc.
@@ -19,8 +15,8 @@ CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/docs-rs
 # docs.rs has a nightly Rust, for the marks of features.
 export CARGO_TARGET_DIR DOCS_RS=1 RUSTC_BOOTSTRAP=1 RUSTDOCFLAGS="--cfg docsrs -D warnings"
 unset SHADERC_LIB_DIR
-cargo doc --quiet --locked --no-deps --package vksort --package vksort-profiles --package vksort-visitors --package vksort-wgpu \
-    --features vksort/standalone,vksort/keys-128,vksort/half
+cargo doc --quiet --locked --no-deps "${published_packages[@]}" \
+    --features "$(documented_features | sed 's|[^,]*|vksort/&|g')"
 for page in vksort/struct.Sorter vksort/standalone/struct.Gpu vksort_visitors/struct.VisitorSource vksort_wgpu/struct.BoundSort; do
     [[ -e $CARGO_TARGET_DIR/doc/$page.html ]] || die "the documentation lacks $page"
 done

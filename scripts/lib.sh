@@ -14,6 +14,13 @@ mdbook_dir=$vksort_cache/mdbook-$mdbook_version-search
 # shellcheck disable=SC2034
 gpu_compilers=${VKSORT_GPU_COMPILERS:-$vksort_cache/gpu-compilers}
 
+# The published crates with their folders, each behind those that it depends on.
+published=(vksort:. vksort-profiles:crates/profiles vksort-visitors:crates/visitors vksort-wgpu:crates/wgpu)
+# The same as options of cargo.
+# shellcheck disable=SC2034
+published_packages=()
+for crate in "${published[@]}"; do published_packages+=(--package "${crate%%:*}"); done
+
 # rustup changes the PATH of new shells only.
 command -v cargo >/dev/null || PATH=${CARGO_HOME:-$HOME/.cargo}/bin:$PATH
 
@@ -29,6 +36,15 @@ die() {
 # The script's own head comment.
 usage() {
     sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"
+}
+
+# Ends with one line if there are arguments: no_arguments "$@"
+no_arguments() {
+    case ${1-} in
+        '') ;;
+        --help) usage && exit ;;
+        *) die "unknown argument $1, allowed is --help" ;;
+    esac
 }
 
 has() {
@@ -48,6 +64,21 @@ check_rust() {
 # The version of a package in Cargo.lock.
 locked_version() {
     awk -v wanted="\"$1\"" '$1 == "name" { name = $3 } $1 == "version" && name == wanted { gsub(/"/, "", $3); print $3; exit }' Cargo.lock
+}
+
+# Lets cargo build outside of the checkout, which has settings of its own: in the same folder, and with the native part of the crate
+# shaderc where setup.sh has made it.
+build_anywhere() {
+    [[ ${CARGO_TARGET_DIR:-} == /* ]] || CARGO_TARGET_DIR=$PWD/${CARGO_TARGET_DIR:-target}
+    export CARGO_TARGET_DIR
+    local native
+    native=$vksort_cache/shaderc-$(locked_version shaderc-sys)
+    [[ ! -e $native ]] || export SHADERC_LIB_DIR=$native
+}
+
+# The features that docs.rs documents vksort with, as Cargo.toml says, separated by commas.
+documented_features() {
+    sed -n '/^\[package.metadata.docs.rs\]/,/^$/s/^features = \[\(.*\)\]/\1/p' Cargo.toml | tr -d '" '
 }
 
 # The address of the repository, in Cargo.toml; empty while there is none.

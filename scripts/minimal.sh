@@ -8,21 +8,14 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
 source scripts/lib.sh
-case ${1-} in
-    "") ;;
-    --help) usage && exit ;;
-    *) die "unknown argument $1, allowed is --help" ;;
-esac
+no_arguments "$@"
 check_rust
 
 root=$PWD
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
-native=$vksort_cache/shaderc-$(locked_version shaderc-sys)
-[[ ! -e $native ]] || export SHADERC_LIB_DIR=$native
-[[ ${CARGO_TARGET_DIR:-} == /* ]] || CARGO_TARGET_DIR=$root/${CARGO_TARGET_DIR:-target}
-export CARGO_TARGET_DIR
+build_anywhere
 
 # check CRATE FOLDER FEATURES [direct]
 check() {

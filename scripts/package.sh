@@ -48,12 +48,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 root=$PWD
-# Outside the repository there are no settings of its workspace.
-[[ ${CARGO_TARGET_DIR:-} == /* ]] || CARGO_TARGET_DIR=$root/${CARGO_TARGET_DIR:-target}
-export CARGO_TARGET_DIR
-# The native part of the crate shaderc, where setup.sh has made it.
-native=$vksort_cache/shaderc-$(locked_version shaderc-sys)
-[[ ! -e $native ]] || export SHADERC_LIB_DIR=$native
+build_anywhere
 
 # Files that are not committed yet are packaged too.
 stage=${kept:-$work/stage}
@@ -65,17 +60,13 @@ done | tar --null --files-from - -cf - | tar -C "$stage" -xf -
 cd "$stage"
 version=$(locked_version vksort)
 sed -i "s|^repository = \".*\"|repository = \"$address\"|" Cargo.toml
-options=(--allow-dirty)
-crates=(vksort: vksort-profiles:crates/profiles vksort-visitors:crates/visitors vksort-wgpu:crates/wgpu)
-for crate in "${crates[@]}"; do
-    options+=(--package "${crate%%:*}")
-    folder=${crate#*:}
-    cargo package --quiet --list --allow-dirty --package "${crate%%:*}" | sed "s|^|${folder:-.}\t|"
+for crate in "${published[@]}"; do
+    cargo package --quiet --list --allow-dirty --package "${crate%%:*}" | sed "s|^|${crate#*:}\t|"
 done >"$work/files" || die "cargo package --list failed"
 python3 scripts/package/links.py . "$address" "v$version" <"$work/files"
-cargo package "$verify" "${options[@]}" --target-dir "$CARGO_TARGET_DIR" || die "cargo package failed"
+cargo package "$verify" --allow-dirty "${published_packages[@]}" --target-dir "$CARGO_TARGET_DIR" || die "cargo package failed"
 
-for crate in "${crates[@]}"; do
+for crate in "${published[@]}"; do
     name=${crate%%:*}-$(locked_version "${crate%%:*}")
     archive=$CARGO_TARGET_DIR/package/$name.crate
     kib=$(($(stat -c %s "$archive") / 1024))

@@ -67,8 +67,7 @@ else
 fi
 
 cd "$work/stage"
-cargo_publish=(cargo publish --quiet --allow-dirty --no-verify --package vksort --package vksort-profiles --package vksort-visitors
-    --package vksort-wgpu)
+cargo_publish=(cargo publish --quiet --allow-dirty --no-verify "${published_packages[@]}")
 if ((!publish)); then
     "${cargo_publish[@]}" --dry-run || die "cargo would not publish the packages"
     say "vksort $version can be released: nothing was published"

@@ -5,10 +5,6 @@ cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
 source scripts/lib.sh
 
-case ${1-} in
-    "") ;;
-    --help) usage && exit ;;
-    *) die "unknown argument $1, allowed is --help" ;;
-esac
+no_arguments "$@"
 VKSORT_WRITE_TABLE=1 cargo test --quiet --release --test host table::
 say "README.md and docs/table.md hold the key types and options of the code"

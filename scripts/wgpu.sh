@@ -7,11 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
 source scripts/lib.sh
-case ${1-} in
-    "") ;;
-    --help) usage && exit ;;
-    *) die "unknown argument $1, allowed is --help" ;;
-esac
+no_arguments "$@"
 
 cargo=(cargo --config scripts/checked.toml)
 options=(--release --package vksort-wgpu)
