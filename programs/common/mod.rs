@@ -4,6 +4,7 @@ pub mod calendar;
 pub mod canvas;
 pub mod count;
 pub mod device_report;
+mod file_size;
 pub mod files;
 mod letters;
 pub mod memory;
@@ -196,20 +197,10 @@ pub fn rate(count: u32, nanoseconds: f64) -> String {
     }
 }
 
-/// Makes a write beyond the limit on the size of files (`ulimit -f`) an error, as on a full disk. The signal would end the program
-/// with its temporary files left behind.
-#[cfg(unix)]
-#[allow(unsafe_code, reason = "the C library sets what signals do")]
-fn fail_beyond_the_file_size_limit() {
-    // SAFETY: ignoring a signal runs no code, and no part of the program handles this one.
-    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
-}
-
 /// Runs a program, which may end with an exit code of its own: errors end as one line on stderr and exit code 1. `RUST_LOG=info`
 /// tells more.
 pub fn run<T: Termination>(main: fn() -> anyhow::Result<T>) -> ExitCode {
-    #[cfg(unix)]
-    fail_beyond_the_file_size_limit();
+    file_size::fail_beyond_the_limit();
     // Errors are reported once, at the end.
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("off")).init();
     let ended = main().and_then(|ended| match PRINTING.get() {

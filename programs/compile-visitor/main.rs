@@ -1,5 +1,8 @@
 //! Compiles a visitor into bytes, for programs that have no compiler of GLSL.
 
+#[path = "../common/file_size.rs"]
+mod file_size;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Write as _};
@@ -175,18 +178,8 @@ fn run() -> Result<()> {
     files::replace(&args.out, &content).with_context(|| format!("writing {}", args.out.display()))
 }
 
-/// Makes a write beyond the limit on the size of files (`ulimit -f`) an error, as on a full disk. The signal would end the program
-/// with its temporary file left behind.
-#[cfg(unix)]
-#[allow(unsafe_code, reason = "the C library sets what signals do")]
-fn fail_beyond_the_file_size_limit() {
-    // SAFETY: ignoring a signal runs no code, and no part of the program handles this one.
-    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
-}
-
 fn main() -> ExitCode {
-    #[cfg(unix)]
-    fail_beyond_the_file_size_limit();
+    file_size::fail_beyond_the_limit();
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         // The compiler's messages have a line each.
