@@ -35,8 +35,7 @@ impl Data {
     /// Room for elements, and for segments.
     pub fn capacity(&self) -> Capacity {
         match self {
-            Data::Elements(case) if case.request.segments.is_none() => Capacity::new(case.capacity()),
-            Data::Elements(case) => Capacity::new(case.capacity()).segments(case.segment_capacity),
+            Data::Elements(case) => case.room(),
             Data::Records(of, case) => case.room(of.as_ref()),
         }
     }
@@ -44,10 +43,8 @@ impl Data {
     /// The count of the recording.
     pub fn count(&self) -> Count {
         match self {
-            Data::Elements(segmented::Case { counted: Some(_), .. })
-            | Data::Records(_, records::Case { counted: Some(_), .. }) => Count::Device,
-            Data::Elements(case) | Data::Records(Some(case), _) => Count::Host(case.segments),
-            Data::Records(None, case) => Count::Host(case.count),
+            Data::Elements(case) => case.given(),
+            Data::Records(of, case) => case.given(of.as_ref()),
         }
     }
 

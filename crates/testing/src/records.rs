@@ -159,6 +159,11 @@ impl Case {
         Capacity::new(self.capacity()).segments(of.map_or(0, |of| of.segment_capacity))
     }
 
+    /// The count of the recording, of records or of the segments of a case.
+    pub(crate) fn given(&self, of: Option<&segmented::Case>) -> Count {
+        self.counted.map_or(Count::Host(of.map_or(self.count, |of| of.segments)), |_| Count::Device)
+    }
+
     /// Records that there is room for.
     pub fn capacity(&self) -> u32 {
         (self.records.len() / stride(&self.request)) as u32
@@ -173,8 +178,7 @@ pub fn run(gpu: &Gpu, sorter: &Sorter, of: Option<&segmented::Case>, case: &Case
     let (before, parts) = memory(gpu, of, case, scratch_bytes);
     let buffer = gpu.buffer(before.len() as u64).map_err(text)?;
     buffer.write(0, &before).map_err(text)?;
-    let given = of.map_or(case.count, |of| of.segments);
-    let count = if case.counted.is_some() { Count::Device } else { Count::Host(given) };
+    let count = case.given(of);
     // SAFETY: the buffer is of the device, with every usage, and outlives the sort, which is waited for; between two recordings
     // there is a barrier.
     let sort = unsafe { sorter.bind(&parts.buffers(&buffer, 0, capacity)) }.map_err(text)?;

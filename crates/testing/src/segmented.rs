@@ -50,6 +50,17 @@ impl Case {
         (self.keys.len() as u64 / self.request.key.size_bytes()) as u32
     }
 
+    /// Room for elements, and for segments if the request has some.
+    pub(crate) fn room(&self) -> Capacity {
+        let elements = Capacity::new(self.capacity());
+        if self.request.segments.is_some() { elements.segments(self.segment_capacity) } else { elements }
+    }
+
+    /// The count of the recording.
+    pub(crate) fn given(&self) -> Count {
+        self.counted.map_or(Count::Host(self.segments), |_| Count::Device)
+    }
+
     /// Segments that are sorted.
     pub fn count(&self) -> u32 {
         if self.of().layout == Segments::Whole {
@@ -157,7 +168,7 @@ impl Case {
 
 /// The memory of a case before its sort.
 pub(crate) fn memory(gpu: &Gpu, case: &Case, scratch_bytes: u64) -> (Vec<u8>, Parts) {
-    let sizes = case.request.buffer_sizes(Capacity::new(case.capacity()).segments(case.segment_capacity));
+    let sizes = case.request.buffer_sizes(case.room());
     let content = Content { keys: &case.keys, values: &case.values(), words: &case.words, counted: case.counted };
     content.lay_out(gpu.profile(), sizes, vec![GUARD; scratch_bytes as usize])
 }
@@ -171,7 +182,7 @@ pub fn run(gpu: &Gpu, sorter: &Sorter, case: &Case, times: u32, in_order: bool) 
 /// The same for several cases of the same capacities, one after the other by one bound sort. Its scratch is never cleared.
 pub fn run_all(gpu: &Gpu, sorter: &Sorter, cases: &[Case], times: u32, in_order: bool) -> Result<(), String> {
     let case = &cases[0];
-    let capacity = Capacity::new(case.capacity()).segments(case.segment_capacity);
+    let capacity = case.room();
     let scratch_bytes = sorter.scratch_size(capacity).map_err(text)?;
     let (mut after, parts) = memory(gpu, case, scratch_bytes);
     let buffer = gpu.buffer(after.len() as u64).map_err(text)?;
@@ -183,7 +194,7 @@ pub fn run_all(gpu: &Gpu, sorter: &Sorter, cases: &[Case], times: u32, in_order:
         let left = parts.scratch.clone().unwrap_or_default();
         before[left.clone()].copy_from_slice(&after[left.clone()]);
         buffer.write(0, &before).map_err(text)?;
-        let count = if case.counted.is_some() { Count::Device } else { Count::Host(case.segments) };
+        let count = case.given();
         let record = |commands| {
             for _ in 0..times {
                 // SAFETY: the buffers are as above; between two recordings there is a barrier.
