@@ -6,7 +6,6 @@ use std::path::Path;
 /// A header of `include/`.
 struct Header {
     name: &'static str,
-    guard: &'static str,
     beginning: &'static str,
     /// The files of `src/` that it is made from, in its order.
     sources: &'static [&'static str],
@@ -17,7 +16,6 @@ struct Header {
 const HEADERS: [Header; 2] = [
     Header {
         name: "vksort.h",
-        guard: "VKSORT_H",
         beginning: BEGINNING,
         sources: &[
             "types/range",
@@ -41,7 +39,6 @@ const HEADERS: [Header; 2] = [
     },
     Header {
         name: "vksort_vrdx_calls.h",
-        guard: "VKSORT_VRDX_CALLS_H",
         beginning: BEGINNING_OF_VRDX,
         sources: &["types/vk_radix_sort", "vrdx"],
         includes: &["\"vksort.h\""],
@@ -102,12 +99,12 @@ impl Header {
     fn text(&self) -> String {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let includes: Vec<String> = self.includes.iter().map(|file| format!("#include {file}")).collect();
-        let decorations = if self.guard == "VKSORT_H" { DECORATIONS } else { "" };
+        let decorations = if self.name == "vksort.h" { DECORATIONS } else { "" };
         let mut config = cbindgen::Config {
             language: cbindgen::Language::C,
             cpp_compat: true,
             header: Some(self.beginning.into()),
-            include_guard: Some(self.guard.into()),
+            include_guard: Some(self.name.to_uppercase().replace('.', "_")),
             no_includes: true,
             after_includes: Some(includes.join("\n") + "\n" + decorations),
             usize_is_size_t: true,
@@ -133,20 +130,21 @@ impl Header {
 
 /// Functions with the macros that say how they are exported and called; their arguments stay below each other.
 fn decorated(text: &str) -> String {
-    let (mut lines, mut shift) = (Vec::new(), "");
+    let (mut lines, mut shift) = (Vec::new(), 0);
     for line in text.lines() {
         let is_function = line.starts_with(|first: char| first.is_alphabetic()) && line.contains("vksort");
         let line = match line.split('(').next().and_then(|before| before.rfind("vksort")) {
             Some(at) if is_function && line.contains('(') => {
-                shift = "                       ";
-                format!("VKSORT_API {}VKSORT_CALL {}", &line[..at], &line[at..])
+                let decorated = format!("VKSORT_API {}VKSORT_CALL {}", &line[..at], &line[at..]);
+                shift = decorated.len() - line.len();
+                decorated
             }
             _ if line.starts_with("typedef") => line.replacen("(*", "(VKSORT_CALL *", 1),
-            _ if line.starts_with(' ') => format!("{shift}{line}"),
+            _ if line.starts_with(' ') => " ".repeat(shift) + line,
             _ => line.into(),
         };
         if line.ends_with(';') {
-            shift = "";
+            shift = 0;
         }
         lines.push(line);
     }
