@@ -71,8 +71,8 @@ pub(super) struct Checked {
     /// The words of segments.
     pub segments: Option<Info>,
     pub report: Option<Info>,
-    /// The range for descriptors that the sort does not use, because every descriptor must be valid. It is the keys, which every
-    /// step waits for in any case, or another buffer of the sort if a visitor replaces the keys.
+    /// The range for descriptors that the sort does not use, because every descriptor must be valid. Layers take a descriptor for an
+    /// access, so it is memory with barriers in any case: the keys, or the counters if a visitor replaces the keys.
     stand_in: Info,
 }
 
@@ -149,8 +149,7 @@ impl Checked {
             (info, (before / 4) as u32)
         });
         let counters = part(scratch, layout.counters);
-        // Layers that take a descriptor for an access see the barriers of the counters; a buffer of the caller's might have none.
-        let stand_in = [counters, scratch, keys, keys_out, values, values_out].into_iter().flatten().next();
+        let stand_in = [keys, counters, scratch, keys_out, values, values_out].into_iter().flatten().next();
         // A word of it, because buffers that are accessed by address may be longer than a descriptor.
         let stand_in = stand_in.map(|info| Info { range: info.range.min(4), ..info }).unwrap_or_default();
         let counters = counters.unwrap_or(stand_in);
