@@ -138,9 +138,8 @@ macro_rules! kernels {
     };
 }
 
-// The arguments' counters are read where they stand in for a count that is not there: in a warm-up.
 kernels! {
-    Arguments       "arguments"        "arguments.comp"                PLAIN   One      OfTiles        [Counters ReadWrite];
+    Arguments       "arguments"        "arguments.comp"                PLAIN   One      OfTiles        [Counters Write];
     Histogram       "histogram"        "histogram/main.comp"           COUNTS  Counting OfTiles        [KeysFrom Read, Counters ReadWrite];
     OneSweep        "onesweep"         "onesweep/main.comp"            RANKS   Tile     LookBack       [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Counters ReadWrite, Table ReadWrite];
     Count           "count"            "reduce_then_scan/count.comp"   COUNTS  Counting ReduceThenScan [KeysFrom Read, Counters Read, Table Write];

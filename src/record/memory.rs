@@ -71,9 +71,10 @@ pub(super) struct Checked {
     /// The words of segments.
     pub segments: Option<Info>,
     pub report: Option<Info>,
-    /// The range for descriptors that the sort does not use, because every descriptor must be valid. Layers take a descriptor for an
-    /// access, so it is memory with barriers in any case: the keys, or the counters if a visitor replaces the keys.
-    stand_in: Info,
+    /// The ranges for descriptors that the sort does not use, because every descriptor must be valid: of what kernels read, and of what
+    /// they write. Layers take a descriptor for an access, so these are memory that has barriers in any case. It is the keys; if a
+    /// visitor replaces the keys, another buffer of the caller's is read, and the counters are written.
+    stand_ins: [Info; 2],
 }
 
 /// Refuses a capacity of 0 for a count on the device: whoever forgot it would sort nothing, without an error.
@@ -149,11 +150,17 @@ impl Checked {
             (info, (before / 4) as u32)
         });
         let counters = part(scratch, layout.counters);
-        let stand_in = [keys, counters, scratch, keys_out, values, values_out].into_iter().flatten().next();
         // A word of it, because buffers that are accessed by address may be longer than a descriptor.
-        let stand_in = stand_in.map(|info| Info { range: info.range.min(4), ..info }).unwrap_or_default();
-        let counters = counters.unwrap_or(stand_in);
-        Ok(Checked { used, keys, values, keys_out, values_out, scratch, counters, count, segments, report, stand_in })
+        let stand_in = |ranges: [Option<Info>; 6]| {
+            let first = ranges.into_iter().flatten().next();
+            first.map(|info| Info { range: info.range.min(4), ..info }).unwrap_or_default()
+        };
+        let stand_ins = [
+            stand_in([keys, keys_out, values, values_out, counters, scratch]),
+            stand_in([keys, counters, scratch, keys_out, values, values_out]),
+        ];
+        let counters = counters.unwrap_or(stand_ins[1]);
+        Ok(Checked { used, keys, values, keys_out, values_out, scratch, counters, count, segments, report, stand_ins })
     }
 
     /// Refuses ranges that end beyond their buffers. These have at most the bytes that they need memory for.
@@ -204,7 +211,9 @@ impl Checked {
             _ => self.count.map(|(info, _)| info),
         };
         let bindings = Pipelines::bindings(plan.shape.addressed, plan.shape.windows.is_some());
-        bindings.map(|binding| (binding, wanted(binding).unwrap_or(self.stand_in))).collect()
+        let is_written = |binding| [abi::BINDING_KEYS_TO, abi::BINDING_VALUES_TO].contains(&binding);
+        let stand_in = |binding| self.stand_ins[usize::from(is_written(binding))];
+        bindings.map(|binding| (binding, wanted(binding).unwrap_or_else(|| stand_in(binding)))).collect()
     }
 }
 
