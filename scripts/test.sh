@@ -56,7 +56,7 @@ essential=(
 # three eighths at 4 and an eighth at 16, where kernels take longest to compile. Suites of the API (recording, frames), of records and
 # of programs do not depend on the subgroup size, so fewer rows have them. SwiftShader keeps no compiled kernels, and takes six
 # minutes for segments beyond a block, which the row leaves out.
-devices="modules inspected segments splits top blocks conformance matrix fallback routes properties subgroups"
+devices="modules inspected segments splits top blocks conformance matrix fallback finish routes properties subgroups"
 # Without AVX-512 vectors of 16 lanes are split. LLVM's optimizer then takes minutes for a kernel of wide keys with uneven
 # digits, so the rows of that width do without it.
 wide=lavapipe-512
@@ -105,7 +105,7 @@ everything=(
     "doc                | 600 | doc compiler          | lavapipe-256"
     # The older layer and the newer one, which finds hazards in shaders too, share the suites.
     "validation         | 1800 | blocks conformance recording emulated subgroups programs:render programs:examples | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/12 $untimed"
-    "newer-validation   | 1800 | modules matrix segments segments-modules splits top records fallback verified inspected recording routes frames properties subgroups visitors programs:render programs:examples | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/12 $untimed"
+    "newer-validation   | 1800 | modules matrix segments segments-modules splits top records fallback finish verified inspected recording routes frames properties subgroups visitors programs:render programs:examples | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/12 $untimed"
     # A queue of another family, which software drivers do not have.
     "two-queues         | 600 | frames                | lavapipe-256 newer-layer two-queues only=two-queues"
     # Calls of Vulkan that fail: 160 of 8,298 ways, by the seed. lab/fault-layer/README.md has the command for all.

@@ -52,7 +52,7 @@ pub mod files {
 
 /// The launch configuration of kernels, for what studies it without a device.
 pub use crate::records::Fields;
-pub use crate::shape::{Block, Histogram, Ranking, Shape, ShapeDesc, Subgroup, Windows, histogram_bytes};
+pub use crate::shape::{Block, Histogram, Ranking, Shape, ShapeDesc, Subgroup, Windows, finish_bytes, histogram_bytes};
 
 /// What the tests of this crate look into.
 #[cfg(feature = "__testing")]

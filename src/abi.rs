@@ -123,6 +123,22 @@ shared_constants! {
 }
 
 shared_constants! {
+    /// The same for sorts that may end with a finish alone.
+    FINISH_CONSTANTS;
+
+    /// Word of the counters that says how a sort with a finish is sorted; 0 as usual. Its lowest bits are the first unit.
+    COUNTERS_FINISH = 131;
+    /// The lowest of the leading bits, five bits.
+    FINISH_LOW = 23;
+    /// The longest run that fits a window, in eighths of it, as a power of two; two bits.
+    FINISH_REACH = 28;
+    /// Set if a key is outside of the leading bits.
+    FINISH_OUTSIDE = 1 << 30;
+    /// Set if the sort ends with a finish.
+    FINISH_RUNS = 1 << 31;
+}
+
+shared_constants! {
     /// The same for the kernel of a verifier alone, so that the modules of the others do not depend on it.
     VERIFIER_CONSTANTS;
 
@@ -363,6 +379,8 @@ specialization! {
     LOOKS_AHEAD = 0;
     /// Whether rows are sorted by passes, each row by itself.
     OF_ROWS = 0;
+    /// Whether a sort may end with a finish.
+    FINISHES = 0;
 }
 
 /// The text of `abi.glsl`, perhaps with the members of a visitor.
@@ -373,6 +391,7 @@ pub fn glsl(visitor: Option<VisitorPush<'_>>) -> String {
         table.iter().map(|(name, value)| format!("const uint {name} = {value}u;\n")).collect()
     };
     text += &constants(CONSTANTS);
+    text += &format!("#ifdef MAY_FINISH\n{}#endif\n", constants(FINISH_CONSTANTS));
     text += &format!("#ifdef VERIFIES\n{}#endif\n", constants(VERIFIER_CONSTANTS));
     text += &format!("#ifdef INSPECTS\n{}#endif\n", constants(INSPECTOR_CONSTANTS));
     text += &format!("#ifdef SEGMENTS\n{}#endif\n", constants(SEGMENT_CONSTANTS));
@@ -382,7 +401,9 @@ pub fn glsl(visitor: Option<VisitorPush<'_>>) -> String {
         text += &match id {
             spec::FIELD_0..=spec::FIELD_3 => format!("#ifdef COMPOSES\n{line}#endif\n"),
             spec::LOOKS_AHEAD => format!("#ifdef LOOKS_BACK\n{line}#endif\n"),
-            spec::SEGMENT_LAYOUT..spec::OF_ROWS => format!("#ifdef SEGMENTS\n{line}#endif\n"),
+            spec::OF_ROWS => line,
+            spec::FINISHES => format!("#ifdef MAY_FINISH\n{line}#endif\n"),
+            spec::SEGMENT_LAYOUT.. => format!("#ifdef SEGMENTS\n{line}#endif\n"),
             _ => line,
         };
     }

@@ -49,6 +49,8 @@ pub enum Group {
     Window,
     /// The workgroup that sorts short segments, each in a few lanes.
     Short,
+    /// The workgroup that sorts a window of runs.
+    Runs,
 }
 
 /// The sorts that a kernel takes part in.
@@ -70,6 +72,8 @@ pub enum Sorts {
     Segmented,
     /// Those of records by several fields.
     Records,
+    /// Those that may end with a finish.
+    Finished,
     /// None: it is recorded beside a sort.
     None,
 }
@@ -159,6 +163,8 @@ kernels! {
     SplitScan       "split_scan"       "split/main.comp"               RANKS   Window   Segmented      [Counters Read, Table ReadWrite];
     SplitMove       "split_move"       "split/main.comp"               RANKS   Window   Segmented      [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Counters Read, Table Read];
     Narrow          "narrow"           "top/main.comp"                 COUNTS  Counting Segmented      [KeysFrom Read, Counters ReadWrite, Table ReadWrite, Segments Read];
+    Sample          "sample"           "finish/sample.comp"            READS   Single   Finished       [KeysFrom Read, Counters Write, Table Write];
+    Runs            "runs"             "finish/runs.comp"              READS   Runs     Finished       [KeysFrom ReadWrite, KeysTo ReadWrite, ValuesFrom ReadWrite, ValuesTo ReadWrite, Counters Read];
     Compose         "compose"          "compose.comp"                  READS   Counting Records        [KeysTo Write, ValuesFrom Read];
 }
 

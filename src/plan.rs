@@ -2,6 +2,7 @@
 
 mod capacities;
 mod compose;
+mod finish;
 mod hazard;
 mod inspect;
 mod onesweep;
@@ -93,7 +94,10 @@ impl Plan {
         let table = self.table_words(self.elements(count)) * u64::from(self.rows(self.largest(count)));
         let table = if self.algorithm.looks_back() { table } else { 0 };
         let scratch = self.scratch();
-        emit(Step::clear(scratch.table.offset - scratch.counters.offset + 4 * table));
+        match self.finish(count) {
+            Some(finish) => emit(finish::sample(self, finish, count, table as u32)),
+            None => emit(Step::clear(scratch.table.offset - scratch.counters.offset + 4 * table)),
+        }
         let (part, swept) = (self.histogram_part, self.row_length().is_some());
         if self.sizes_on_device(count) {
             let push = self.push(count, 0, Own::Arguments { part: self.tile, histogram_part: part });

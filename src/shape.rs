@@ -17,7 +17,7 @@ use crate::tuning::{MAX_DIGIT_BITS, MAX_INVOCATIONS, MAX_ITEMS, RankMethod, Tuni
 use crate::visitor::Visits;
 pub(crate) use loop_budget::most_verified;
 use sizes::MAX_BLOCK;
-pub use sizes::{Block, Histogram, Ranking, Shape, Short, Subgroup, Windows, histogram_bytes};
+pub use sizes::{Block, Finish, Histogram, Ranking, Shape, Short, Subgroup, Windows, finish_bytes, histogram_bytes};
 
 /// Which subgroup operations the kernels use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -137,7 +137,8 @@ impl Shape {
     /// Elements whose sort needs every kernel of any count: one more than a single workgroup sorts, and than a tile of segments has.
     pub fn elements_for_all(&self) -> u32 {
         let tile = self.windows.map_or(0, |windows| abi::SPLIT_TILE_BLOCKS * windows.block.elements());
-        self.single.elements().max(tile) + 1
+        let finish = self.finish.map_or(0, |finish| finish.tiles.saturating_mul(self.tile.elements()));
+        self.single.elements().max(tile).max(finish) + 1
     }
 
     /// Clamps the tuning to the device: halves workgroups, then their items, until limits and shared memory allow it.
@@ -233,6 +234,7 @@ fn fit_method(desc: &ShapeDesc<'_>, subgroup: Subgroup, method: RankMethod) -> R
         addressed: desc.addressed,
         visits: desc.visits,
         windows,
+        finish: fit.finish(tile),
         fields: desc.fields,
         small_storage: profile.small_storage && !quirks.no_aliased_views,
         specializes_on_host: match desc.specialization {
@@ -481,6 +483,29 @@ impl Fit<'_> {
             && !(request.in_place() && self.passes % 2 == 1)
             && !request.value.is_gathered()
             && fields.is_none()
+    }
+
+    /// How a sort that may end with a finish sorts runs. Its two passes leave the elements where an even number of passes does, which is
+    /// where they belong.
+    fn finish(&self, tile: Block) -> Option<Finish> {
+        let &ShapeDesc { profile, tuning, request, algorithm, .. } = self.desc;
+        let tiles = tuning.finish_tiles?;
+        let reached = self.desc.capacity.is_none_or(|capacity| capacity.div_ceil(tile.elements()) >= tiles);
+        let whole = request.bits == BitRange::from(0..request.key.bits()) && request.key.bits() >= u32::BITS;
+        let served = self.ranking.staged()
+            && self.ranking.digit_bits == USUAL_DIGIT_BITS
+            && self.passes.is_multiple_of(2)
+            && algorithm == Algorithm::OneSweep
+            && [0, 4].contains(&request.value.sorted_bytes())
+            && request.segments.is_none()
+            && self.desc.visits == Visits::default()
+            && self.desc.fields.is_none();
+        let key_words = self.ranking.key_words;
+        let wished = self.wished(tuning.workgroup_size, tuning.segment_items);
+        let window = self.limits.reduce(wished, |window| finish_bytes(window, key_words) <= profile.max_shared_bytes);
+        let bytes = finish_bytes(window, key_words).max(histogram_bytes(self.passes + 2, self.ranking.digit_bits));
+        let fits = bytes <= profile.max_shared_bytes;
+        (reached && whole && served && fits && window.items > 1).then_some(Finish { window, tiles })
     }
 
     /// The most slots of a segment that is sorted in a few lanes.

@@ -87,6 +87,7 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
         Group::Single => (shape.single.invocations, shape.single.items),
         Group::Window => shape.windows.map_or((1, 1), |windows| (windows.block.invocations, windows.block.items)),
         Group::Short => (short.map_or(1, |short| short.invocations), 1),
+        Group::Runs => shape.finish.map_or((1, 1), |finish| (finish.window.invocations, finish.window.items)),
     };
     // If values are gathered, their indices move with the keys.
     let (value_bytes, index) = match kernel {
@@ -129,6 +130,7 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
     values[spec::RING_BITS] = shape.ring_bits;
     values[spec::MAX_WORKGROUPS] = shape.max_workgroups;
     values[spec::WITHHOLD] = shape.withhold;
+    values[spec::FINISHES] = shape.finish.is_some().into();
     values[spec::SUBGROUPS_REST] = shape.subgroups_rest.into();
     for (constant, value) in shape.knobs {
         values[constant] = value;
@@ -273,7 +275,7 @@ mod tests {
                         Group::Scanning => 160,
                         Group::Tile => shape.tile.invocations,
                         Group::Single => shape.single.invocations,
-                        Group::Window | Group::Short => 1, // no segments are sorted
+                        Group::Window | Group::Short | Group::Runs => 1, // no segments are sorted, and no runs
                     };
                     assert_eq!(size, expected, "{}", spec.module.name());
                     let native = row.variants.subgroups && subgroup == SubgroupChoice::Native;

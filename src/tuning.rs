@@ -47,6 +47,7 @@ fn gpu(name: &str, evidence: &'static str) -> Tuning {
         scan_workgroup_size: 256,
         look_back: false,
         looks_ahead: false,
+        finish_tiles: None,
         evidence: evidence.into(),
     }
 }

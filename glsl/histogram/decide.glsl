@@ -2,7 +2,16 @@
 // writes the routes.
 
 // The total of a counter of a workgroup. Totals are indexed by digits.
-uint total_of(Sort sort, uint counter) { return sort.counters_at + COUNTERS_HISTOGRAM + (counter ^ digit_at(window_low(), counter / RADIX).flip); }
+uint total_of(Sort sort, uint counter) {
+    uint index = counter / RADIX, total = counter;
+#ifdef MAY_FINISH
+    if (FINISHES != 0 && index >= PASSES) {
+        total = index * RADIX + digit_of(counter % RADIX, leading_digit(finish_word(), index - PASSES));
+    } else
+#endif
+    total ^= digit_at(window_low(), index).flip;
+    return sort.counters_at + COUNTERS_HISTOGRAM + total;
+}
 
 // Writes the exclusive prefix sums of each pass's counts. An invocation adds up a chunk of counts, then the sums of earlier
 // chunks.
@@ -25,6 +34,19 @@ void write_starts(Sort sort) {
     }
 }
 
+#ifdef MAY_FINISH
+// Sorts by the leading digits alone, and with a finish, if a sample said so, no key is outside of them and more digits are needed.
+void choose_leading_digits() {
+    uint finish = finish_word(), running = 0;
+    [[dont_unroll]] for (uint digit = 0; digit < PASSES; digit++) running += needed[digit];
+    bool finishes = running > 2 && finish != 0 && (finish & FINISH_OUTSIDE) == 0;
+    if (!finishes) atomicAnd(counters[COUNTERS_FINISH], 0);
+    [[dont_unroll]] for (uint digit = 0; digit < DIGITS; digit++) {
+        if (finishes || digit >= PASSES) needed[digit] = uint(digit >= PASSES && finishes);
+    }
+}
+#endif
+
 void decide(Sort sort) {
     // An unordered pass would not keep the order that is there.
     bool in_order = UNORDERED == 0 && atomicLoad(counters[sort.counters_at + COUNTERS_OUT_OF_ORDER], gl_ScopeDevice,
@@ -38,5 +60,10 @@ void decide(Sort sort) {
     }
     barrier();
     write_starts(sort);
-    if (gl_LocalInvocationIndex == 0) write_routes(sort.counters_at + COUNTERS_ROUTES);
+    if (gl_LocalInvocationIndex == 0) {
+#ifdef MAY_FINISH
+        if (FINISHES != 0) choose_leading_digits();
+#endif
+        write_routes(sort.counters_at + COUNTERS_ROUTES);
+    }
 }

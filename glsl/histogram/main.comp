@@ -4,6 +4,7 @@
 // without fences between workgroups a second dispatch does this. Loops over counters stay loops, which compile sooner.
 
 #define ELEMENTS_READ_ONLY
+#define MAY_FINISH
 #define KEY_VECTORS
 
 #include "abi.glsl"
@@ -14,17 +15,23 @@ layout(set = 0, binding = BINDING_COUNTERS) coherent buffer Counters { uint coun
 #include "shared/memory.glsl"
 #include "shared/elements.glsl"
 
-const uint COUNTERS = PASSES * RADIX;
+const uint DIGITS = FINISHES != 0 ? PASSES + 2 : PASSES; // the leading ones come last
+const uint COUNTERS = DIGITS * RADIX;
 const uint CHUNK = RADIX < HISTOGRAM_CHUNK ? RADIX : HISTOGRAM_CHUNK; // counters that an invocation adds up
 const uint CHUNKS = COUNTERS / CHUNK;
-const uint RUNS = PASSES;
+const uint RUNS = DIGITS;
 const uint AT_ONCE = 4; // keys that an invocation loads at a time without vectors
 
 shared uint bin_count[COUNTERS];
 shared uint out_of_order;      // 1 as soon as an invocation has met a key before a lower one
-shared uint needed[PASSES];    // 1 for a digit that is not the same in all keys, else 0
+shared uint needed[DIGITS];    // 1 for a digit that is not the same in all keys, else 0
 shared uint chunk_sum[CHUNKS];
 shared uint finished;          // workgroups
+
+// The word of the sample; other workgroups may find keys outside meanwhile.
+uint finish_word() {
+    return atomicLoad(counters[COUNTERS_FINISH], gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+}
 
 #include "histogram/runs.glsl"
 #include "histogram/order.glsl"
@@ -32,11 +39,21 @@ shared uint finished;          // workgroups
 #include "shared/last_workgroup.glsl"
 #include "histogram/decide.glsl"
 
-void count_key(KEY key, uint window, inout Run runs[RUNS]) {
+// Digit number `index` of a key.
+uint counter_of(KEY key, uint window, uint finish, uint index) {
+    uint bin = 0;
+    if (FINISHES != 0 && index >= PASSES) bin = leading_bin(key_word(key, TOP_WORD), finish, index - PASSES);
+    else bin = bits_at(key, digit_at(window, min(index, PASSES - 1)));
+    return index * RADIX + bin;
+}
+
+// Returns whether the key is outside of the leading bits.
+bool count_key(KEY key, uint window, uint finish, inout Run runs[RUNS]) {
     key = flip_by_sign(key);
-    [[unroll]] for (uint pass = 0; pass < PASSES; pass++) {
-        count_bin(runs, pass, pass * RADIX + bits_at(key, digit_at(window, pass)));
+    [[unroll]] for (uint index = 0; index < DIGITS; index++) {
+        if (index < PASSES || finish != 0) count_bin(runs, index, counter_of(key, window, finish, index));
     }
+    return FINISHES != 0 && finish != 0 && is_outside(ascending_top(key), finish);
 }
 
 // Counts a part of the keys, and adds the counts to the totals.
@@ -44,15 +61,16 @@ void count_part(Sort sort, uint start, uint elements) {
     [[dont_unroll]] for (uint at = gl_LocalInvocationIndex; at < COUNTERS; at += WORKGROUP_SIZE) bin_count[at] = 0;
     look_for_order(sort, start, elements); // its barriers show the zeros
     Run runs[RUNS];
-    [[unroll]] for (uint pass = 0; pass < PASSES; pass++) runs[pass] = no_run(COUNTERS);
+    [[unroll]] for (uint index = 0; index < DIGITS; index++) runs[index] = no_run(COUNTERS);
     // Loaded once, because some drivers load a push constant in every iteration of a loop.
-    uint window = window_low(), at = gl_LocalInvocationIndex;
+    uint window = window_low(), finish = FINISHES != 0 ? finish_word() : 0, at = gl_LocalInvocationIndex;
+    bool outside = false;
 #if HAS_KEY_VECTORS
     uint vectors = start % KEYS_PER_VECTOR == 0 ? elements / KEYS_PER_VECTOR : 0;
     for (uint vector = at; vector < vectors; vector += WORKGROUP_SIZE) {
         uvec4 words = keys_from.cells[start / KEYS_PER_VECTOR + vector];
         [[unroll]] for (uint key = 0; key < KEYS_PER_VECTOR; key++) {
-            count_key(key_in_word(words[key / KEYS_PER_WORD], key % KEYS_PER_WORD), window, runs);
+            if (count_key(key_in_word(words[key / KEYS_PER_WORD], key % KEYS_PER_WORD), window, finish, runs)) outside = true;
         }
     }
     at += vectors * KEYS_PER_VECTOR;
@@ -60,18 +78,22 @@ void count_part(Sort sort, uint start, uint elements) {
     for (; at + (AT_ONCE - 1) * WORKGROUP_SIZE < elements; at += AT_ONCE * WORKGROUP_SIZE) {
         KEY keys[AT_ONCE];
         [[unroll]] for (uint key = 0; key < AT_ONCE; key++) keys[key] = given_key(start + at + key * WORKGROUP_SIZE);
-        [[unroll]] for (uint key = 0; key < AT_ONCE; key++) count_key(keys[key], window, runs);
+        [[unroll]] for (uint key = 0; key < AT_ONCE; key++) {
+            if (count_key(keys[key], window, finish, runs)) outside = true;
+        }
     }
 #endif
     // Keys behind the last whole load of a part are counted alone, because code for runs is large; so are all keys of a part
     // that begins within a vector.
     for (; at < elements; at += WORKGROUP_SIZE) {
         KEY key = flip_by_sign(given_key(start + at));
-        [[unroll]] for (uint pass = 0; pass < PASSES; pass++) {
-            atomicAdd(bin_count[pass * RADIX + bits_at(key, digit_at(window, pass))], 1);
+        [[unroll]] for (uint index = 0; index < DIGITS; index++) {
+            if (index < PASSES || finish != 0) atomicAdd(bin_count[counter_of(key, window, finish, index)], 1);
         }
+        if (FINISHES != 0 && finish != 0 && is_outside(ascending_top(key), finish)) outside = true;
     }
-    [[unroll]] for (uint pass = 0; pass < PASSES; pass++) end_run(runs[pass]);
+    if (FINISHES != 0 && outside) atomicOr(counters[COUNTERS_FINISH], FINISH_OUTSIDE);
+    [[unroll]] for (uint index = 0; index < DIGITS; index++) end_run(runs[index]);
     barrier();
     [[dont_unroll]] for (uint at = gl_LocalInvocationIndex; at < COUNTERS; at += WORKGROUP_SIZE) {
         if (bin_count[at] != 0) atomicAdd(counters[total_of(sort, at)], bin_count[at]);

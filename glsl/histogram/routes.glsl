@@ -12,7 +12,7 @@
 // Writes the routes of the passes and of the move behind them, from a word of the counters on; one invocation. crates/testing/src/routes.rs has the same in Rust.
 void write_routes(uint routes) {
     uint running = 0;
-    [[dont_unroll]] for (uint digit = 0; digit < PASSES; digit++) running += needed[digit];
+    [[dont_unroll]] for (uint digit = 0; digit < DIGITS; digit++) running += needed[digit];
     bool discards = DISCARD_KEYS != 0, makes_values = INDEX_VALUES != 0, visits = VISITED_OUTPUT != 0;
     // Even if all keys are equal, a pass has to bring the elements out of place, or to make the indices.
     if (running == 0 && (IN_PLACE == 0 || makes_values)) {
@@ -20,10 +20,11 @@ void write_routes(uint routes) {
         running = 1;
     }
     uint pass = 0;
-    [[dont_unroll]] for (uint digit = 0; digit < PASSES; digit++) {
+    [[dont_unroll]] for (uint digit = 0; digit < DIGITS; digit++) {
         if (needed[digit] == 0) continue;
         bool last = pass + 1 == running;
-        uint moves = discards && last ? MOVES_VALUES : MOVES_ALL;
+        // Behind leading digits comes a finish, which needs the keys.
+        uint moves = discards && last && digit < PASSES ? MOVES_VALUES : MOVES_ALL;
         uint word = ROUTE_RUNS | digit << ROUTE_DIGIT | moves << ROUTE_MOVES;
         if (visits && last) word |= ROUTE_VISITS;
         counters[routes + pass] = word;

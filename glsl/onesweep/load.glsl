@@ -51,7 +51,7 @@ void load_keys(Pass pass, Tile tile, out KEY keys[ITEMS]) {
             [[dont_unroll]] for (uint first = 0; first < PART_ITEMS; first += LOADS) {
                 KEY loaded[LOADS];
                 uint start = part * PART + first * WORKGROUP_SIZE;
-                [[unroll]] for (uint item = 0; item < LOADS; item++) loaded[item] = last_key();
+                [[unroll]] for (uint item = 0; item < LOADS; item++) loaded[item] = last_key(pass);
                 if (start < tile.elements) {
                     [[unroll]] for (uint item = 0; item < LOADS; item++) {
                         uint at = start + thread() + item * WORKGROUP_SIZE;

@@ -130,7 +130,7 @@ void recount(Ring ring, Pass pass, uint late, out uint counts[OWN_DIGITS]) {
     Slot slot = slot_of(ring, late);
     [[unroll]] for (uint turn = 0; turn < OWN_DIGITS; turn++) {
         if (owns_digit(turn)) {
-            counts[turn] = bin_target[own_digit(turn) ^ pass.digit.flip];
+            counts[turn] = bin_target[bin_at(own_digit(turn), pass.digit)];
             atomicMax(table[slot.at + own_digit(turn)], first_word(slot, COUNT_OF_TILE, counts[turn]));
         }
     }

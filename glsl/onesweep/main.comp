@@ -9,6 +9,7 @@
 //   5. stores the keys in the order of their targets, and then the values.
 
 #define LOOKS_BACK
+#define MAY_FINISH
 #include "abi.glsl"
 
 layout(set = 0, binding = BINDING_COUNTERS) coherent buffer Counters { uint counters[]; };

@@ -53,7 +53,7 @@ void count_keys(KEY keys[ITEMS], uint items, Digit digit, out uint counts[OWN_DI
         counts[turn] = 0;
         if (owns_digit(turn)) {
             [[unroll]] for (uint subgroup = 0; subgroup < SUBGROUPS; subgroup++) {
-                counts[turn] += pool[subgroup * RADIX + (own_digit(turn) ^ digit.flip)];
+                counts[turn] += pool[subgroup * RADIX + bin_at(own_digit(turn), digit)];
             }
         }
     }
@@ -92,7 +92,7 @@ void scan_counts(uint counts[OWN_DIGITS], uint size, Digit digit, out uint start
             if (turn + 1 < OWN_DIGITS) earlier += sum_before(turn * SUBGROUPS, SUBGROUPS);
             uint start = starts[turn];
             [[unroll]] for (uint subgroup = 0; subgroup < SUBGROUPS; subgroup++) {
-                uint at = subgroup * RADIX + (own_digit(turn) ^ digit.flip), counted = pool[at];
+                uint at = subgroup * RADIX + bin_at(own_digit(turn), digit), counted = pool[at];
                 pool[at] = start;
                 start += counted;
             }

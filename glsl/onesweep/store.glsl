@@ -22,7 +22,7 @@ void set_targets(Pass pass, Tile tile, uint count, uint counts[OWN_DIGITS], uint
             uint digit = own_digit(turn), target = counters[pass.starts + digit] + before[turn];
             // Lanes past the end count as the last digit.
             uint past = digit == (1u << pass.digit.width) - 1 ? TILE - tile.elements : 0;
-            bin_target[digit ^ pass.digit.flip] = pass.first + min(target, count - (counts[turn] - past)) - starts[turn];
+            bin_target[bin_at(digit, pass.digit)] = pass.first + min(target, count - (counts[turn] - past)) - starts[turn];
         }
     }
 }

@@ -6,12 +6,16 @@
 //
 // Kernels that only load elements define ELEMENTS_READ_ONLY to declare the buffers readonly; the validation layers check it.
 // Kernels that also move elements the other way define MOVES_BACK for functions whose names end with `_back`.
+// MOVED_ELEMENTS may say more of buffers whose elements move: that they are coherent.
 // KEY_VECTORS asks for a view of keys of a word or less in vectors of four words, where there is one.
 
+#ifndef MOVED_ELEMENTS
+#define MOVED_ELEMENTS buffer
+#endif
 #ifdef ELEMENTS_READ_ONLY
 #define ELEMENTS readonly buffer
 #else
-#define ELEMENTS buffer
+#define ELEMENTS MOVED_ELEMENTS
 #endif
 
 const uint VALUE_WORDS = (VALUE_BITS + 31) / 32;
@@ -27,8 +31,8 @@ const uint VALUES_PER_WORD = VALUE_BITS == 8 ? 4 : VALUE_BITS == 16 ? 2 : 1;
 #if ADDRESSED
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
-layout(buffer_reference, std430, buffer_reference_align = 4 * KEY_WORDS) buffer KeyAt { KEY cell; };
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer WordAt { uint cell; };
+layout(buffer_reference, std430, buffer_reference_align = 4 * KEY_WORDS) MOVED_ELEMENTS KeyAt { KEY cell; };
+layout(buffer_reference, std430, buffer_reference_align = 4) MOVED_ELEMENTS WordAt { uint cell; };
 #if SMALL
 layout(buffer_reference, std430, buffer_reference_align = 1) buffer ByteAt { uint8_t cell; };
 layout(buffer_reference, std430, buffer_reference_align = 2) buffer HalfAt { uint16_t cell; };

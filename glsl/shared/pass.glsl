@@ -58,6 +58,9 @@ struct Digit {
     uint low;   // its lowest bit there
     uint width; // its bits
     uint flip;  // bits that turn a bin into the digit
+#ifdef MAY_FINISH
+    uint turn;  // of leading bits, the number that the digit begins with
+#endif
 };
 
 #if KEY_WORDS == 1
@@ -93,7 +96,21 @@ uint bin_of(KEY key, Digit digit) {
     return bin;
 }
 
-uint digit_of(KEY key, Digit digit) { return bits_at(key, digit) ^ digit.flip; }
+// The digit of a bin, and the bin of a digit.
+uint digit_of(uint bin, Digit digit) {
+    uint number = bin ^ digit.flip;
+#ifdef MAY_FINISH
+    if (FINISHES != 0) number = number - digit.turn & RADIX - 1;
+#endif
+    return number;
+}
+
+uint bin_at(uint number, Digit digit) {
+#ifdef MAY_FINISH
+    if (FINISHES != 0) number = number + digit.turn & RADIX - 1;
+#endif
+    return number ^ digit.flip;
+}
 
 // The window's bits are shared out evenly among the digits from its lowest bit on, the wider digits first.
 uint digit_low(uint window, uint index) { return window + index * (WINDOW_BITS / PASSES) + min(index, WINDOW_BITS % PASSES); }
@@ -103,7 +120,11 @@ uint digit_width(uint index) { return WINDOW_BITS / PASSES + (index < WINDOW_BIT
 // Digit number `index`, with the window's lowest bit.
 Digit digit_at(uint window, uint index) {
     uint low = digit_low(window, index);
+#ifdef MAY_FINISH
+    Digit digit = Digit(low / 32, low % 32, digit_width(index), 0, 0);
+#else
     Digit digit = Digit(low / 32, low % 32, digit_width(index), 0);
+#endif
     digit.flip = bits_at(all_flips(), digit);
     return digit;
 }
@@ -116,6 +137,10 @@ uint bits_between(uint word, uint low, uint end) {
     return bits;
 }
 
+#ifdef MAY_FINISH
+#include "finish/leading.glsl"
+#endif
+
 // What a pass sorts by, and what it moves. The histogram's last workgroup writes this to the counters as the route of the pass.
 struct Pass {
     bool runs;
@@ -126,6 +151,9 @@ struct Pass {
     uint starts;  // the word of the counters with the start of the first digit
     uint first;   // the first element of its sort
     Digit digit;
+#ifdef MAY_FINISH
+    KEY last; // the last key of the order
+#endif
 };
 
 // Elements to sort. A count on the device is at most the capacity.
@@ -159,12 +187,29 @@ Sort sort_of(uint part) {
     return sort;
 }
 
+#ifdef MAY_FINISH
+// A pass by leading bits has one of the digits behind the others.
+Pass pass_of(Sort sort, uint route) {
+    uint digit = route >> ROUTE_DIGIT & 63;
+    bool leads = FINISHES != 0 && digit >= PASSES;
+    Pass pass = Pass((route & ROUTE_RUNS) != 0, push.pass == 0, (route & ROUTE_COPIES) != 0,
+                     VISITED_OUTPUT != 0 && (route & ROUTE_VISITS) != 0, route >> ROUTE_MOVES & 1,
+                     sort.counters_at + COUNTERS_HISTOGRAM + digit * RADIX, sort.first, digit_at(window_low(), leads ? 0 : digit), ~all_flips());
+    if (leads) {
+        uint finish = counters[COUNTERS_FINISH], end = first_unit(finish) + RADIX << leading_low(finish) + RADIX_BITS;
+        pass.digit = leading_digit(finish, digit - PASSES);
+        set_key_word(pass.last, TOP_WORD, end - 1 ^ push.key_flip);
+    }
+    return pass;
+}
+#else
 Pass pass_of(Sort sort, uint route) {
     uint digit = route >> ROUTE_DIGIT & 63;
     return Pass((route & ROUTE_RUNS) != 0, push.pass == 0, (route & ROUTE_COPIES) != 0,
                 VISITED_OUTPUT != 0 && (route & ROUTE_VISITS) != 0, route >> ROUTE_MOVES & 1,
                 sort.counters_at + COUNTERS_HISTOGRAM + digit * RADIX, sort.first, digit_at(window_low(), digit));
 }
+#endif
 
 Pass pass_of(uint route) { return pass_of(whole_sort(), route); }
 
@@ -173,3 +218,11 @@ bool moves_all(Pass pass) { return DISCARD_KEYS == 0 || pass.moves == MOVES_ALL;
 
 // The last key of the order in every pass, for lanes past the end.
 KEY last_key() { return ~all_flips(); }
+
+KEY last_key(Pass pass) {
+#ifdef MAY_FINISH
+    return FINISHES != 0 ? pass.last : last_key();
+#else
+    return last_key();
+#endif
+}

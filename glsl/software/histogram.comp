@@ -12,13 +12,14 @@ layout(set = 0, binding = BINDING_COUNTERS) coherent buffer Counters { uint coun
 #include "shared/memory.glsl"
 #include "shared/elements.glsl"
 
-const uint COUNTERS = PASSES * RADIX;
+const uint DIGITS = PASSES;
+const uint COUNTERS = DIGITS * RADIX;
 const uint CHUNK = RADIX < HISTOGRAM_CHUNK ? RADIX : HISTOGRAM_CHUNK; // counters that an invocation adds up
 const uint CHUNKS = COUNTERS / CHUNK;
 
 shared uint bin_count[COUNTERS];
 shared uint out_of_order;      // 1 as soon as an invocation has met a key before a lower one
-shared uint needed[PASSES];    // 1 for a digit that is not the same in all keys, else 0
+shared uint needed[DIGITS];    // 1 for a digit that is not the same in all keys, else 0
 shared uint chunk_sum[CHUNKS];
 shared uint finished;          // workgroups
 

@@ -50,6 +50,8 @@ pub enum Tweak {
     None,
     Unordered(bool),
     LooksAhead(bool),
+    /// With a finish, or without.
+    Finishes(bool),
     DigitBits(u32),
     Rank(RankMethod),
     /// Tiles whose index is a multiple of this publish no look-back words.
@@ -67,6 +69,7 @@ impl Tweak {
             }
             Tweak::Unordered(unordered) => Some(Tuning { unordered, ..usual }),
             Tweak::LooksAhead(looks_ahead) => Some(Tuning { looks_ahead, ..usual }),
+            Tweak::Finishes(finishes) => Some(Tuning { finish_tiles: finishes.then_some(1), ..usual }),
             Tweak::DigitBits(digit_bits) => Some(Tuning { digit_bits, ..usual }),
             Tweak::Rank(rank) => Some(Tuning { rank, ..usual }),
         };
@@ -81,6 +84,8 @@ impl Tweak {
             Tweak::Unordered(false) => format!("{row}, every pass in order"),
             Tweak::LooksAhead(true) => format!("{row}, look-back while ranking"),
             Tweak::LooksAhead(false) => format!("{row}, look-back behind ranking"),
+            Tweak::Finishes(true) => format!("{row}, with a finish"),
+            Tweak::Finishes(false) => format!("{row}, without a finish"),
             Tweak::DigitBits(bits) => format!("{row}, digit bits {bits}"),
             Tweak::Rank(rank) => format!("{row}, rank {rank:?}"),
             Tweak::Silent(every) => format!("{row}, one tile in {every} publishes nothing"),
@@ -305,6 +310,16 @@ impl List {
         self.push("u32 keys in order", u32s, Tweak::Unordered(false), Data::Uniform);
         self.push("u32 keys with look-back while ranking", u32s, Tweak::LooksAhead(true), Data::Uniform);
         self.push("u32 keys with look-back behind ranking", u32s, Tweak::LooksAhead(false), Data::Uniform);
+        for (what, request, data) in [
+            ("u32 keys", u32s, Data::Uniform),
+            ("u32 pairs", pairs(u32s), Data::Uniform),
+            ("f32 argsort", argsort(f32s), Data::Normal),
+            ("u64 keys", of(KeyType::U64, u32s), Data::Uniform),
+        ] {
+            for (with, finishes) in [("with", true), ("without", false)] {
+                self.push(format!("{what} {with} a finish"), request, Tweak::Finishes(finishes), data);
+            }
+        }
         for window in [9, 17] {
             for digit_bits in [8, 9] {
                 let name = format!("{window} bits by digits of {digit_bits}");

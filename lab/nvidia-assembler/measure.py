@@ -67,6 +67,8 @@ def measure(arch, request, references, options):
     if large or case.row:
         name = "short" if case.row else "histogram"
         wanted = [(name, None, name)]
+    if any(step.get("kernel") == "runs" for step in plan["steps"]):
+        wanted.append(("runs", None, "runs"))
     out = []
     for kernel, pass_, name in wanted:
         figures = sort.figures(ran, plan, kernel, pass_)

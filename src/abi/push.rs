@@ -66,6 +66,20 @@ own_words! {
         /// Elements of a part of the histogram.
         histogram_part = 1;
     }
+    /// Of the sample of a sort that may end with a finish.
+    Sample {
+        /// Elements of a window of runs.
+        part = 0;
+        /// Words of the counters to clear.
+        counter_words = 1;
+        /// Words of the table to clear.
+        table_words = 2;
+    }
+    /// Of the finish.
+    Runs {
+        /// Elements of a window.
+        part = 0;
+    }
     /// Of a move.
     Move {
         /// Elements that a workgroup covers.

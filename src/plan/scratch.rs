@@ -110,7 +110,7 @@ impl Plan {
             let (in_place, discards) = (request.in_place(), request.discards_keys());
             let value = request.value.sorted_bytes();
             // Tickets, routes, arguments, and a count for each digit of each pass.
-            let digits = u64::from(passes) * u64::from(self.shape.ranking.radix());
+            let digits = u64::from(self.shape.digits()) * u64::from(self.shape.ranking.radix());
             let rows = u64::from(self.rows(self.most()));
             layout.counters = take(4 * rows * (u64::from(abi::COUNTERS_HISTOGRAM) + digits));
             layout.table = take(4 * rows * self.table_words(self.elements(Count::Device)));

@@ -138,6 +138,22 @@ impl Windows {
     }
 }
 
+/// How runs of equal leading bits are sorted, in a sort that may end with a finish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Finish {
+    /// A workgroup, and the elements of its window.
+    pub window: Block,
+    /// Tiles from which on sorts have a finish.
+    pub tiles: u32,
+}
+
+impl Finish {
+    /// The fewest elements from a window to the next.
+    pub(crate) fn part(&self) -> u32 {
+        self.window.elements() / 2
+    }
+}
+
 /// The launch configuration of one sorter's kernels, after clamping to the device's limits: everything but the request that they
 /// depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -176,6 +192,8 @@ pub struct Shape {
     pub visits: Visits,
     /// Windows of segments, in a sort of segments.
     pub windows: Option<Windows>,
+    /// How runs are sorted, in a sort that may end with a finish.
+    pub finish: Option<Finish>,
     /// What keys are composed of, in a sort of records.
     pub fields: Option<Fields>,
     /// Whether elements of 8 and 16 bits are loaded and stored as such.
@@ -266,6 +284,11 @@ impl Ranking {
 }
 
 impl Shape {
+    /// Digits that the histogram counts: one for each pass, and the leading ones.
+    pub(crate) fn digits(&self) -> u32 {
+        self.passes + if self.finish.is_some() { 2 } else { 0 }
+    }
+
     /// Bits of the number of anchors of the look-back ring.
     pub fn anchor_bits(&self) -> u32 {
         self.ring_bits.saturating_sub(2)
@@ -291,7 +314,8 @@ impl Shape {
             Some(windows) => windows.shared_bytes(&self.ranking),
             None => self.ranking.tile_bytes(self.tile).max(self.ranking.single_bytes(self.single)),
         };
-        ranking.max(histogram_bytes(self.passes, self.ranking.digit_bits))
+        let finish = self.finish.map_or(0, |finish| finish_bytes(finish.window, self.ranking.key_words));
+        ranking.max(histogram_bytes(self.digits(), self.ranking.digit_bits)).max(finish)
     }
 }
 
@@ -299,4 +323,13 @@ impl Shape {
 pub fn histogram_bytes(passes: u32, digit_bits: u32) -> u32 {
     let counts = 1u32 << digit_bits;
     4 * (passes * (counts + counts.div_ceil(abi::HISTOGRAM_CHUNK) + 2) + abi::SHARED_LOOSE_WORDS)
+}
+
+/// Shared memory of the kernels of a finish in bytes: the bins of the sample, or keys, origins and sums of a window.
+pub fn finish_bytes(window: Block, key_words: u32) -> u32 {
+    const SAMPLE_WORDS: u32 = 1 << 12;
+    let places = window.elements() + (window.elements() >> 5);
+    let pool = (key_words * places).max(2 * (key_words + 1) * window.invocations);
+    let sums = window.invocations + window.invocations.div_ceil(16);
+    4 * (SAMPLE_WORDS.max(pool + places + sums) + abi::SHARED_LOOSE_WORDS)
 }

@@ -290,6 +290,9 @@ knobs! {
     /// Whether look-back goes on while keys are ranked, a step for each four of them, so that ranking hides the time of its loads. It
     /// applies to keys alone, because with values registers are few.
     looks_ahead: bool, Switch;
+    /// Tiles from which on sorts of keys of 32 bits and more end with a finish, where a sample of the keys says that it pays: two
+    /// passes by the leading bits, and a step that sorts runs of equal ones. `None` for never.
+    finish_tiles: Option<u32>, Tiles;
     /// How many histogram parts there are before parts grow to whole blocks. On software drivers tiles grow in the same way.
     /// Tiles of reduce-then-scan grow beyond one block only above this number. On CPUs the built-in rows have at least one for
     /// each thread.

@@ -7,6 +7,7 @@ mod cost;
 mod emulated;
 mod fallback;
 mod faults;
+mod finish;
 mod frames;
 mod halves;
 mod inspected;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         design("conformance", conformance::trials),
         design("matrix", matrix::trials),
         design("fallback", fallback::trials),
+        design("finish", finish::trials),
         design("routes", routes::trials),
         design("emulated", emulated::trials),
         whole("verified", verified::trials),

@@ -265,9 +265,13 @@ fn kernels_load_only_those_words_of_their_own_that_their_steps_have() {
     for layout in [Segments::Offsets, Segments::Rows { stride: 1 << 20 }] {
         requests.push(keys.value(ValueType::Index).placement(Placement::OutOfPlace).segments(layout).top(40));
     }
+    let finished = Tuning { finish_tiles: Some(1), ..tuning.clone() };
+    let tunings = |request: &SortRequest| if request == &keys { vec![&tuning, &finished] } else { vec![&tuning] };
     for request in requests {
-        for algorithm in Algorithm::ALL {
-            let desc = ShapeDesc::new(&profile, &tuning, &request, *algorithm);
+        for (algorithm, tuning) in
+            Algorithm::ALL.iter().flat_map(|all| tunings(&request).into_iter().map(move |t| (all, t)))
+        {
+            let desc = ShapeDesc::new(&profile, tuning, &request, *algorithm);
             let sort = match request.segments {
                 None => steps::of(
                     &desc,
@@ -395,7 +399,9 @@ fn number(id: u32, values: &BTreeMap<u32, &Instruction>, ids: &BTreeMap<u32, u32
             Op::ISub => operand(1).wrapping_sub(operand(2)),
             Op::ShiftRightLogical => operand(1) >> operand(2),
             Op::ULessThan => u32::from(operand(1) < operand(2)),
+            Op::UGreaterThan => u32::from(operand(1) > operand(2)),
             Op::IEqual => u32::from(operand(1) == operand(2)),
+            Op::INotEqual => u32::from(operand(1) != operand(2)),
             Op::Select => operand(if operand(1) != 0 { 2 } else { 3 }),
             other => panic!("operation {other:?} on specialization constants"),
         },
@@ -409,19 +415,26 @@ fn shared_memory_is_what_the_host_computes() {
     use vksort::{Algorithm, DeviceProfile, KeyType, Segments, SortRequest, SubgroupChoice, Tuning};
     let profile = DeviceProfile { vendor_id: 0x10DE, max_shared_bytes: 49152, ..DeviceProfile::default() };
     let tuning = Tuning::for_device(&profile);
+    let finished = Tuning { finish_tiles: Some(1), ..tuning.clone() };
     for (description, module) in modules() {
+        let finishes = [Kernel::Sample, Kernel::Runs, Kernel::Histogram].contains(&description.kernel)
+            && description.ranking != Ranking::Private;
         let of_segments = [Kernel::Segments, Kernel::Split].contains(&description.kernel);
         let mut request = SortRequest::new(KeyType::U32);
         if of_segments {
             request = request.segments(Segments::Offsets);
         }
         let subgroup = if description.emulated { SubgroupChoice::Emulated(64) } else { SubgroupChoice::Native };
-        let desc = ShapeDesc { subgroup, ..ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep) };
+        let desc = ShapeDesc {
+            subgroup,
+            ..ShapeDesc::new(&profile, if finishes { &finished } else { &tuning }, &request, Algorithm::OneSweep)
+        };
         let shape = Shape::fit(&desc).unwrap();
         let mut set = abi::SPECIALIZATION.map(|(_, default)| default);
         set[spec::SUBGROUP_SIZE] = shape.ranking.subgroup.size;
         let by_itself = match description.kernel {
-            Kernel::SingleWorkgroup => Some(shape.single),
+            Kernel::SingleWorkgroup | Kernel::Sample => Some(shape.single),
+            Kernel::Runs => shape.finish.map(|finish| finish.window),
             _ => shape.windows.map(|windows| windows.block),
         };
         (set[spec::WORKGROUP_SIZE], set[spec::ITEMS], set[spec::POOL_WORDS]) = match by_itself {
@@ -429,6 +442,8 @@ fn shared_memory_is_what_the_host_computes() {
             None => (shape.tile.invocations, shape.tile.items, shape.ranking.tile_pool_words(shape.tile)),
         };
         set[spec::PASSES] = shape.passes;
+        set[spec::FINISHES] = finishes.into();
+        set[spec::VALUE_BITS] = 32;
         set[spec::RADIX_BITS] = shape.windows.map_or(set[spec::RADIX_BITS], |windows| windows.digit_bits);
         if of_segments {
             set[spec::SEGMENT_LAYOUT] = abi::LAYOUT_CHILDREN;
@@ -441,8 +456,13 @@ fn shared_memory_is_what_the_host_computes() {
             .map(|value| words_of(values[&value.result_type.unwrap()].operands[1].unwrap_id_ref(), &values, &ids, &set))
             .sum();
         let reckoned = match description.kernel {
-            Kernel::Histogram => vksort::__private::histogram_bytes(shape.passes, shape.ranking.digit_bits),
+            Kernel::Histogram => {
+                vksort::__private::histogram_bytes(shape.passes + 2 * u32::from(finishes), shape.ranking.digit_bits)
+            }
             Kernel::SingleWorkgroup => shape.ranking.single_bytes(shape.single),
+            Kernel::Sample | Kernel::Runs => {
+                vksort::__private::finish_bytes(shape.finish.unwrap().window, description.key_words)
+            }
             Kernel::Segments | Kernel::Split => shape.shared_bytes(),
             _ => shape.ranking.tile_bytes(shape.tile),
         };

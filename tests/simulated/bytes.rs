@@ -32,6 +32,7 @@ fn check_bytes(value: ValueType, rank: RankMethod, (blocks, further): (u32, u32)
         counted: None,
         device,
         changed: None,
+        disturbed: None,
     };
     let bytes = check(&sort, 1).unwrap().all;
     // Four keys of an invocation are a group.

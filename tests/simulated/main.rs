@@ -6,6 +6,7 @@ mod arithmetic;
 mod barriers;
 mod bytes;
 mod dispatch;
+mod finish;
 mod inspected;
 mod invocation;
 mod memory;
@@ -159,7 +160,17 @@ fn simulate(draw: &Draw, idle: bool) -> Result<(), String> {
         shows: draw.shows,
         late: None,
     };
-    let sort = Sort { request, host: &host, keys: &keys, stride: None, capacity, counted, device, changed: None };
+    let sort = Sort {
+        request,
+        host: &host,
+        keys: &keys,
+        stride: None,
+        capacity,
+        counted,
+        device,
+        changed: None,
+        disturbed: None,
+    };
     check(&sort, draw.seed).map(|_| ())
 }
 

@@ -206,6 +206,11 @@ impl Memory {
         self.defined[first_byte as usize / 4..][..bytes as usize / 4].fill(u32::MAX);
     }
 
+    /// Changes words, whose bytes are as defined as before.
+    pub fn disturb(&mut self, first_byte: u32, bytes: u32, rng: &mut Rng) {
+        self.words[first_byte as usize / 4..][..bytes as usize / 4].fill_with(|| rng.u32(..));
+    }
+
     pub fn word(&self, first_byte: u32) -> u32 {
         self.words[first_byte as usize / 4]
     }
@@ -325,7 +330,7 @@ impl Memory {
         }
     }
 
-    /// A store that others may see later. One without an atomic may not meet another invocation's.
+    /// A store that others may see later. One without an atomic may not meet another invocation's, unless that comes before it.
     pub fn store(
         &mut self,
         pending: &mut Pending,
@@ -339,7 +344,7 @@ impl Memory {
         if !is_atomic && !self.may_race {
             let at = place.word as usize;
             for byte in bytes_of(place.mask) {
-                if self.writers[at][byte].is_some_and(|writer| writer.who.number != who.number) {
+                if self.writers[at][byte].is_some_and(|writer| !writer.is_before(who)) {
                     return Err(format!("two invocations write byte {byte} of word {at} of the memory"));
                 }
                 if self.readers[at][byte].race_with(who) {

@@ -84,6 +84,7 @@ fn run(draw: &Draw) -> Result<(), String> {
         counted,
         device,
         changed: None,
+        disturbed: None,
     };
     let (found, _) = run.run(&mut rng)?;
     let sorted = counted.map_or(*capacity, |counted| counted.min(*capacity));

@@ -57,9 +57,21 @@ impl Sorted {
         let capacity = TILES * self.host.tile;
         let Sorted { request, host, keys } = self;
         let device = Device { lanes: LANES, resident: 1, shuffles: true, shows: 4, late: Some(late as usize) };
-        let moved =
-            check(&Sort { request, host, keys, stride: None, capacity, counted: None, device, changed: None }, seed)
-                .unwrap();
+        let moved = check(
+            &Sort {
+                request,
+                host,
+                keys,
+                stride: None,
+                capacity,
+                counted: None,
+                device,
+                changed: None,
+                disturbed: None,
+            },
+            seed,
+        )
+        .unwrap();
         let passes = moved.late.iter().filter(|(name, _)| name.kernel == "onesweep");
         passes.map(|(_, bytes)| *bytes).collect()
     }

@@ -47,6 +47,8 @@ pub struct Sort<'a> {
     pub device: Device,
     /// Another program for a module.
     pub changed: Option<(Module, Arc<Program>)>,
+    /// The step before which all keys change at the place that it writes to.
+    pub disturbed: Option<&'static str>,
 }
 
 /// The programs of modules and constants that have been read.
@@ -108,6 +110,7 @@ impl Sort<'_> {
         }
         let mut memory = Memory::new(&before, rng.fork());
         memory.forget(scratch.first, scratch.size);
+        memory.may_race = self.disturbed.is_some();
         memory.ranges = [Some(keys_range), values_in, keys_out, values_out, Some(scratch)]
             .into_iter()
             .flatten()
@@ -169,6 +172,12 @@ impl Sort<'_> {
                     [0, 4, 8].map(|offset| memory.word(first + offset))
                 }
             };
+            if self.disturbed == Some(dispatch.name.kernel) {
+                let sorted = self.counted.map_or(given, |counted| counted.min(given));
+                if let Some(range) = keys_to {
+                    memory.disturb(range.first, sorted * key_size as u32, rng);
+                }
+            }
             let program = match &self.changed {
                 Some((module, program)) if *module == dispatch.module => Arc::clone(program),
                 _ => program(dispatch),

@@ -13,6 +13,7 @@ mod device;
 pub mod drawn;
 mod guarded;
 pub mod inspected;
+pub mod leading;
 pub mod logs;
 pub mod oracle;
 mod patience;

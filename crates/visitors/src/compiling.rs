@@ -89,7 +89,7 @@ fn modules_of(request: &SortRequest) -> Vec<Module> {
         Sorts::ReduceThenScan => by(Algorithm::ReduceThenScan),
         Sorts::Single => by(Algorithm::SingleWorkgroup),
         Sorts::Gathered => request.value.is_gathered(),
-        Sorts::Segmented | Sorts::Records | Sorts::None => false,
+        Sorts::Segmented | Sorts::Records | Sorts::Finished | Sorts::None => false,
     };
     let narrow = |bytes: u64| (1..4).contains(&bytes);
     let small = narrow(request.key.size_bytes()) || narrow(request.value.size_bytes());

@@ -110,6 +110,11 @@ class Integers:
 
     op_IMNMX = op_VIMNMX
 
+    def op_VIMNMX3(self, n, a, i):
+        x, y, z, p = self.vec(a[1]), self.vec(a[2]), self.vec(a[3]), self.pred(a[4])
+        f = self.mnmx(n, p, a)
+        return self.simple(a[0], lambda w: f(w, f(w, x(w), y(w)), z(w)))
+
     def op_VIADDMNMX(self, n, a, i):
         x, y, z, p = self.vec(a[1]), self.vec(a[2]), self.vec(a[3]), self.pred(a[4])
         f = self.mnmx(n, p, a)
