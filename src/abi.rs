@@ -126,6 +126,8 @@ shared_constants! {
     /// The same for sorts that may end with a finish alone.
     FINISH_CONSTANTS;
 
+    /// Keys that an invocation of the sample looks at, and words that one of another workgroup clears.
+    SAMPLED = 16;
     /// Word of the counters that says how a sort with a finish is sorted; 0 as usual. Its lowest bits are the first unit.
     COUNTERS_FINISH = 131;
     /// The lowest of the leading bits, five bits.

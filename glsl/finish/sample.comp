@@ -18,7 +18,6 @@ layout(set = 0, binding = BINDING_TABLE) writeonly buffer Table { uint table[]; 
 #include "shared/memory.glsl"
 #include "shared/elements.glsl"
 
-const uint SAMPLED = 16; // keys of an invocation
 const uint SAMPLES = WORKGROUP_SIZE * SAMPLED;
 const uint BIN_BITS = 15; // each has two runs, or a hash
 const uint BINS = 1u << BIN_BITS;
@@ -62,7 +61,7 @@ uint sampled_at(uint sampled, uint count) {
     return at;
 }
 
-// The bits for the finish of keys with such lowest and highest top words, and some beyond them.
+// The bits for the finish of keys with such lowest and highest top words, and some beyond them; 0 if two digits have them all.
 uint leading_of(uint low, uint high) {
     uint margin = (high - low) / 4;
     low -= min(low, margin);
@@ -71,7 +70,7 @@ uint leading_of(uint low, uint high) {
     if ((high >> (shift + RADIX_BITS)) - (low >> (shift + RADIX_BITS)) >= RADIX) shift++;
     uint unit = low >> (shift + RADIX_BITS), units = (high >> (shift + RADIX_BITS)) - unit + 1;
     unit -= min(unit, (RADIX - units) / 2);
-    return shift << FINISH_LOW | min(unit, (~0u >> (shift + RADIX_BITS)) + 1 - RADIX);
+    return shift == 0 ? 0 : shift << FINISH_LOW | min(unit, (~0u >> (shift + RADIX_BITS)) + 1 - RADIX);
 }
 
 // The word for the counters; 0 to sort as usual.
@@ -105,7 +104,7 @@ uint decide(uint count) {
     atomicAdd(pairs, met);
     uint shared_bucket = together(count, SAMPLES / 16 * SAMPLES / (BINS / 16));
     // Where keys of a word have the same top byte, there are at most three digits.
-    bool pays = shift > 0 && (KEY_WORDS > 1 || (~lowest ^ highest) >> 24 != 0);
+    bool pays = finish != 0 && (KEY_WORDS > 1 || (~lowest ^ highest) >> 24 != 0);
     // A run may be four times as long as they are on average, and half a window.
     if (!pays || is_crowded != 0 || shared_bucket > 16 * MOST_TOGETHER || run > 2 * PUSH_PART) finish = 0;
     else finish |= FINISH_RUNS | (run > PUSH_PART ? 2 : run > PUSH_PART / 2 ? 1 : 0) << FINISH_REACH;

@@ -4,12 +4,9 @@
 
 use super::step::Groups;
 use super::{Ends, Kernel, Plan, Step};
-use crate::abi::Own;
+use crate::abi::{self, Own};
 use crate::request::{Algorithm, Count};
 use crate::shape::Finish;
-
-/// Elements that an invocation of the sample looks at, or words that it clears.
-const SAMPLED: u32 = 16;
 
 /// The most elements: of more, uniform runs are longer than half a window of any device.
 const MOST: u32 = 1 << 27;
@@ -27,7 +24,7 @@ impl Plan {
 pub(super) fn sample(plan: &Plan, finish: Finish, count: Count, table: u32) -> Step {
     let counters = (plan.scratch().counters.size / 4) as u32;
     let own = Own::Sample { part: finish.window.elements(), counter_words: counters, table_words: table };
-    let cleared = (counters + table).div_ceil(plan.shape.single.invocations * SAMPLED);
+    let cleared = (counters + table).div_ceil(plan.shape.single.invocations * abi::SAMPLED);
     Step::dispatch(Kernel::Sample, None, Groups::Direct(1 + cleared), plan.push(count, 0, own))
 }
 

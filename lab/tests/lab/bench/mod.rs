@@ -102,7 +102,7 @@ fn features_are_measured_and_written() {
 
     let rows = scratch.rows("results/results.csv");
     let cases: HashSet<&str> = rows.iter().map(|row| field(row, "case")).collect();
-    assert_eq!((cases.len(), rows.len()), (28, 28), "a row per case: {cases:?}");
+    assert_eq!((cases.len(), rows.len()), (36, 36), "a row per case: {cases:?}");
     for row in &rows {
         let number = |name: &str| field(row, name).parse::<f64>().unwrap_or_else(|_| panic!("{name} of {row:?}"));
         assert_eq!((field(row, "suite"), field(row, "date")), ("features", "2026-01-31"));
