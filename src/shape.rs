@@ -504,8 +504,12 @@ impl Fit<'_> {
         let wished = self.wished(tuning.workgroup_size, tuning.segment_items);
         let window = self.limits.reduce(wished, |window| finish_bytes(window, key_words) <= profile.max_shared_bytes);
         let bytes = finish_bytes(window, key_words).max(histogram_bytes(self.passes + 2, self.ranking.digit_bits));
-        let fits = bytes <= profile.max_shared_bytes;
-        (reached && whole && served && fits && window.items > 1).then_some(Finish { window, tiles })
+        let has_room = bytes <= profile.max_shared_bytes;
+        // Of more elements, uniform runs are longer than half a window of any device.
+        let fits = |count| !profile.is_cpu || loop_budget::allows_merge(window.invocations, count);
+        let most = largest(1, 1 << 27, fits);
+        let serves = reached && whole && served && has_room && window.items > 1 && window.elements() < 1 << 16;
+        (serves && tiles.saturating_mul(tile.elements()) <= most).then_some(Finish { window, tiles, most })
     }
 
     /// The most slots of a segment that is sorted in a few lanes.

@@ -10,7 +10,9 @@ uvec2 next_runs(uvec2 from, uvec2 end, uint low) {
         if (gl_LocalInvocationIndex < 2) found_at[gl_LocalInvocationIndex] = 0;
         barrier();
         uint step = (size + HALF - 1) / HALF;
-        if (size > 0 && top_at(at + min((lane + 1) * step, size) - 1) >> low != run) atomicMax(found_at[side & 1], HALF - lane);
+        // Whatever keys change meanwhile, no place behind the end is found.
+        bool looks = lane * step < size;
+        if (looks && top_at(at + min((lane + 1) * step, size) - 1) >> low != run) atomicMax(found_at[side & 1], HALF - lane);
         barrier();
         uint first = HALF - found_at[side & 1];
         bool found = first < HALF;

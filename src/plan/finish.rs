@@ -8,14 +8,11 @@ use crate::abi::{self, Own};
 use crate::request::{Algorithm, Count};
 use crate::shape::Finish;
 
-/// The most elements: of more, uniform runs are longer than half a window of any device.
-const MOST: u32 = 1 << 27;
-
 impl Plan {
     /// How this many elements are finished, if they may be.
     pub(super) fn finish(&self, count: Count) -> Option<Finish> {
         let largest = self.largest(count);
-        let reached = |finish: &Finish| self.tiles(largest) >= finish.tiles && largest <= MOST;
+        let reached = |finish: &Finish| self.tiles(largest) >= finish.tiles && largest <= finish.most;
         self.shape.finish.filter(|finish| reached(finish) && self.algorithm_for(largest) == Algorithm::OneSweep)
     }
 }

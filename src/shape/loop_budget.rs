@@ -56,6 +56,12 @@ pub(crate) fn most_verified(request: &SortRequest) -> u32 {
     (VERIFIER / iterations).max(1)
 }
 
+/// Whether a workgroup of a finish can merge so many elements: in each round an invocation searches for the places of its own.
+pub(crate) fn allows_merge(invocations: u32, count: u32) -> bool {
+    let rounds = u64::from(count.ilog2()) + 2;
+    rounds * u64::from(count.div_ceil(invocations)) * rounds <= u64::from(ALL) * 3 / 4
+}
+
 /// Iterations that ranking an item takes.
 fn to_rank(ranking: &Ranking) -> u32 {
     match ranking.method {

@@ -145,6 +145,8 @@ pub struct Finish {
     pub window: Block,
     /// Tiles from which on sorts have a finish.
     pub tiles: u32,
+    /// The most elements of a sort with a finish.
+    pub most: u32,
 }
 
 impl Finish {

@@ -29,7 +29,7 @@ pub const KINDS: [(&str, Option<bool>); 9] = [
     ("uniform", Some(true)),
     ("depths", Some(true)),
     ("some equal", Some(true)),
-    ("a long run", Some(true)),
+    ("a long run", None),
     ("crowded buckets", None),
     ("few outside", None),
     ("few values", Some(false)),
