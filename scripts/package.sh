@@ -64,6 +64,13 @@ for crate in "${published[@]}"; do
     cargo package --quiet --list --allow-dirty --package "${crate%%:*}" | sed "s|^|${crate#*:}\t|"
 done >"$work/files" || die "cargo package --list failed"
 python3 scripts/package/links.py . "$address" "v$version" <"$work/files"
+if [[ $verify != --no-verify ]]; then
+    # Cargo takes what an earlier run has unpacked and built of the same version for what it packages now.
+    for crate in "${published[@]}"; do
+        rm -rf "${CARGO_HOME:-$HOME/.cargo}"/registry/src/-*/"${crate%%:*}-$(locked_version "${crate%%:*}")"
+    done
+    cargo clean --quiet "${published_packages[@]}" --target-dir "$CARGO_TARGET_DIR" || die "cargo clean failed"
+fi
 cargo package "$verify" --allow-dirty "${published_packages[@]}" --target-dir "$CARGO_TARGET_DIR" || die "cargo package failed"
 
 for crate in "${published[@]}"; do
