@@ -148,7 +148,7 @@ fn features_are_measured_and_written() {
     let again = ["--suite", "sizes", "--count", "3000", "--runs", "1", "--out", "results", "--force"];
     scratch.succeed(&[&again[..], &["--peer-csv", "results/results.csv"]].concat());
     assert_ne!(fs::read(&results).unwrap(), before);
-    assert_eq!(scratch.rows("results/results.csv").len(), 4 + 28, "own rows and those of the file");
+    assert_eq!(scratch.rows("results/results.csv").len(), 4 + 36, "own rows and those of the file");
     assert!(!scratch.0.join("results/ratios.svg").exists(), "a plot of the earlier run is left");
 }
 
