@@ -287,7 +287,7 @@ impl Ranking {
 
 impl Shape {
     /// Digits that the histogram counts: one for each pass, and the leading ones.
-    pub(crate) fn digits(&self) -> u32 {
+    pub fn digits(&self) -> u32 {
         self.passes + if self.finish.is_some() { 2 } else { 0 }
     }
 

@@ -202,20 +202,12 @@ fn check(request: &SortRequest, arena: &Arena, keys: &[u8], what: &str) -> Resul
 type Check = fn(&SortRequest, &SorterOptions) -> Result<(), Failed>;
 
 pub fn trials() -> Vec<Trial> {
-    let settings = settings();
     let mut trials = vec![Trial::test("many-blocks", many_blocks), Trial::test("few-elements", few_elements)];
-    for (row, request) in requests().into_iter().enumerate() {
-        for (column, (setting, options)) in settings.iter().enumerate() {
-            // Each request meets the first setting, and one of the others by turns; the seed says with which they begin.
-            let turn = 1 + (row + seed() as usize) % (settings.len() - 1);
-            if column != 0 && column != turn {
-                continue;
-            }
-            for (name, check) in [("tails", tails as Check), ("skew", skew)] {
-                let options = options.clone();
-                let name = format!("{name}/{setting}/{}", suite::name(&request));
-                trials.push(Trial::test(name, move || check(&request, &options)));
-            }
+    for (setting, request, options) in suite::by_turns(requests(), settings()) {
+        for (name, check) in [("tails", tails as Check), ("skew", skew)] {
+            let options = options.clone();
+            let name = format!("{name}/{setting}/{}", suite::name(&request));
+            trials.push(Trial::test(name, move || check(&request, &options)));
         }
     }
     trials

@@ -61,17 +61,8 @@ fn check(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
 }
 
 pub fn trials() -> Vec<Trial> {
-    let settings = settings();
-    let mut trials = Vec::new();
-    for (row, request) in leading::requests().into_iter().enumerate() {
-        for (column, (setting, options)) in settings.iter().enumerate() {
-            // Each request meets the first setting, and one of the others by turns.
-            if column == 0 || column == 1 + (row + seed() as usize) % (settings.len() - 1) {
-                let options = options.clone();
-                let name = format!("{setting}/{}", suite::name(&request));
-                trials.push(Trial::test(name, move || check(&request, &options)));
-            }
-        }
-    }
-    trials
+    let trial = |(setting, request, options): (&str, SortRequest, SorterOptions)| {
+        Trial::test(format!("{setting}/{}", suite::name(&request)), move || check(&request, &options))
+    };
+    suite::by_turns(leading::requests(), settings()).map(trial).collect()
 }

@@ -456,9 +456,7 @@ fn shared_memory_is_what_the_host_computes() {
             .map(|value| words_of(values[&value.result_type.unwrap()].operands[1].unwrap_id_ref(), &values, &ids, &set))
             .sum();
         let reckoned = match description.kernel {
-            Kernel::Histogram => {
-                vksort::__private::histogram_bytes(shape.passes + 2 * u32::from(finishes), shape.ranking.digit_bits)
-            }
+            Kernel::Histogram => vksort::__private::histogram_bytes(shape.digits(), shape.ranking.digit_bits),
             Kernel::SingleWorkgroup => shape.ranking.single_bytes(shape.single),
             Kernel::Sample | Kernel::Runs => {
                 vksort::__private::finish_bytes(shape.finish.unwrap().window, description.key_words)

@@ -81,6 +81,17 @@ pub fn small_blocks_of(profile: &DeviceProfile) -> Tuning {
     }
 }
 
+/// Each request with the first setting, and with one of the others by turns; the seed says with which they begin.
+pub fn by_turns(
+    requests: Vec<SortRequest>,
+    settings: Vec<(&'static str, SorterOptions)>,
+) -> impl Iterator<Item = (&'static str, SortRequest, SorterOptions)> {
+    requests.into_iter().enumerate().flat_map(move |(row, request)| {
+        let turn = 1 + (row + seed() as usize) % (settings.len() - 1);
+        [0, turn].map(|column| (settings[column].0, request, settings[column].1.clone()))
+    })
+}
+
 /// One sort to run: buffers for `capacity` elements, `count` of them sorted.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
