@@ -136,8 +136,6 @@ shared_constants! {
     FINISH_REACH = 28;
     /// Set if a key is outside of the leading bits.
     FINISH_OUTSIDE = 1 << 30;
-    /// Set if the sort ends with a finish.
-    FINISH_RUNS = 1 << 31;
 }
 
 shared_constants! {

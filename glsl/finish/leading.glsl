@@ -16,10 +16,14 @@ uint first_unit(uint finish) { return finish & (1u << FINISH_LOW) - 1; }
 // Whether a key is not in one of the units that the digits tell apart.
 bool is_outside(uint top, uint finish) { return (top >> (leading_low(finish) + RADIX_BITS)) - first_unit(finish) >= RADIX; }
 
-// The bin of a top word by the lower digit, or the higher one.
-uint leading_bin(uint top, uint finish, uint index) { return top >> (leading_low(finish) + index * RADIX_BITS) & RADIX - 1; }
-
-Digit leading_digit(uint finish, uint index) {
-    uint low = leading_low(finish) + index * RADIX_BITS, turn = index * (finish & RADIX - 1);
-    return Digit(TOP_WORD, low, RADIX_BITS, leading_bin(push.key_flip, finish, index), turn);
+// The digits of the window, and behind them the two leading ones.
+Digit counted_digit(uint window, uint finish, uint index) {
+    bool leads = FINISHES != 0 && index >= PASSES;
+    Digit digit = digit_at(window, leads ? 0 : index);
+    if (leads) {
+        uint higher = index - PASSES;
+        digit = Digit(TOP_WORD, leading_low(finish) + higher * RADIX_BITS, RADIX_BITS, 0, higher * (finish & RADIX - 1));
+        digit.flip = push.key_flip >> digit.low & RADIX - 1;
+    }
+    return digit;
 }

@@ -67,15 +67,6 @@ void store_ascending(uint index, KEY key) {
     [[unroll]] for (uint word = 0; word < TOP_WORD; word++) write_key_word(index, word, key_word(key, word));
 }
 
-// Whether a key comes before another one. Of equal keys that of the lower origin does.
-bool precedes(KEY key, uint origin, KEY other, uint other_origin) {
-    bool lower = origin < other_origin;
-    [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
-        if (key_word(key, word) != key_word(other, word)) lower = key_word(key, word) < key_word(other, word);
-    }
-    return lower;
-}
-
 #include "finish/merge.glsl"
 #include "finish/search.glsl"
 #include "finish/buckets.glsl"

@@ -107,7 +107,7 @@ uint decide(uint count) {
     bool pays = finish != 0 && (KEY_WORDS > 1 || (~lowest ^ highest) >> 24 != 0);
     // A run may be four times as long as they are on average, and half a window.
     if (!pays || is_crowded != 0 || shared_bucket > 16 * MOST_TOGETHER || run > 2 * PUSH_PART) finish = 0;
-    else finish |= FINISH_RUNS | (run > PUSH_PART ? 2 : run > PUSH_PART / 2 ? 1 : 0) << FINISH_REACH;
+    else finish |= (run > PUSH_PART ? 2 : run > PUSH_PART / 2 ? 1 : 0) << FINISH_REACH;
     return finish;
 }
 

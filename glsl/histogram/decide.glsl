@@ -3,14 +3,8 @@
 
 // The total of a counter of a workgroup. Totals are indexed by digits.
 uint total_of(Sort sort, uint counter) {
-    uint index = counter / RADIX, total = counter;
-#ifdef MAY_FINISH
-    if (FINISHES != 0 && index >= PASSES) {
-        total = index * RADIX + digit_of(counter % RADIX, leading_digit(finish_word(), index - PASSES));
-    } else
-#endif
-    total ^= digit_at(window_low(), index).flip;
-    return sort.counters_at + COUNTERS_HISTOGRAM + total;
+    Digit digit = counted_digit(window_low(), finish_word(), counter / RADIX);
+    return sort.counters_at + COUNTERS_HISTOGRAM + digit_of(counter, digit);
 }
 
 // Writes the exclusive prefix sums of each pass's counts. An invocation adds up a chunk of counts, then the sums of earlier

@@ -39,12 +39,9 @@ uint finish_word() {
 #include "shared/last_workgroup.glsl"
 #include "histogram/decide.glsl"
 
-// Digit number `index` of a key.
+// The counter of a key by digit number `index`.
 uint counter_of(KEY key, uint window, uint finish, uint index) {
-    uint bin = 0;
-    if (FINISHES != 0 && index >= PASSES) bin = leading_bin(key_word(key, TOP_WORD), finish, index - PASSES);
-    else bin = bits_at(key, digit_at(window, min(index, PASSES - 1)));
-    return index * RADIX + bin;
+    return index * RADIX + bits_at(key, counted_digit(window, finish, index));
 }
 
 // Returns whether the key is outside of the leading bits.

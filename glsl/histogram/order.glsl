@@ -18,14 +18,6 @@ KEY window_mask(uint window) {
 // A key as a number that ascends with the order of the request.
 KEY ascending(KEY key, KEY flips, KEY mask) { return (flip_by_sign(key) ^ flips) & mask; }
 
-bool is_greater(KEY key, KEY other) {
-    bool greater = false;
-    [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
-        if (key_word(key, word) != key_word(other, word)) greater = key_word(key, word) > key_word(other, word);
-    }
-    return greater;
-}
-
 // Looks at the keys of a part of a sort, each beside its successor. All invocations call it, and pass its barriers.
 void look_for_order(Sort sort, uint start, uint elements) {
     uint known_at = sort.counters_at + COUNTERS_OUT_OF_ORDER;
@@ -43,7 +35,7 @@ void look_for_order(Sort sort, uint start, uint elements) {
         KEY last = ascending(given_key(start + (vector + 1) * KEYS_PER_VECTOR), flips, mask);
         [[unroll]] for (uint key = KEYS_PER_VECTOR; key > 0; key--) {
             KEY before = ascending(key_in_word(words[(key - 1) / KEYS_PER_WORD], (key - 1) % KEYS_PER_WORD), flips, mask);
-            met = met || is_greater(before, last);
+            met = met || precedes(last, 0, before, 0);
             last = before;
         }
     }
@@ -51,7 +43,7 @@ void look_for_order(Sort sort, uint start, uint elements) {
 #endif
     for (; at < pairs && !met && !known; at += WORKGROUP_SIZE) {
         KEY key = given_key(start + at), next = given_key(start + at + 1);
-        met = is_greater(ascending(key, flips, mask), ascending(next, flips, mask));
+        met = precedes(ascending(next, flips, mask), 0, ascending(key, flips, mask), 0);
     }
     if (met) atomicOr(out_of_order, 1);
     barrier();

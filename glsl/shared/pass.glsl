@@ -36,6 +36,15 @@ void set_key_word(inout KEY key, uint word, uint bits) {
 #endif
 }
 
+// Whether a key comes before another one, both as numbers that ascend. Of equal keys that of the lower origin does.
+bool precedes(KEY key, uint origin, KEY other, uint other_origin) {
+    bool lower = origin < other_origin;
+    [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
+        if (key_word(key, word) != key_word(other, word)) lower = key_word(key, word) < key_word(other, word);
+    }
+    return lower;
+}
+
 // The flips of every key.
 KEY all_flips() {
     KEY flips = KEY(push.low_flip);
@@ -96,11 +105,11 @@ uint bin_of(KEY key, Digit digit) {
     return bin;
 }
 
-// The digit of a bin, and the bin of a digit.
+// The digit of a bin, and the bin of a digit. Bits above those of a bin stay.
 uint digit_of(uint bin, Digit digit) {
     uint number = bin ^ digit.flip;
 #ifdef MAY_FINISH
-    if (FINISHES != 0) number = number - digit.turn & RADIX - 1;
+    if (FINISHES != 0) number = bitfieldInsert(number, number - digit.turn, 0, int(RADIX_BITS));
 #endif
     return number;
 }
@@ -137,8 +146,11 @@ uint bits_between(uint word, uint low, uint end) {
     return bits;
 }
 
+// Digit number `index` of those that the histogram counts.
 #ifdef MAY_FINISH
 #include "finish/leading.glsl"
+#else
+#define counted_digit(window, finish, index) digit_at(window, index)
 #endif
 
 // What a pass sorts by, and what it moves. The histogram's last workgroup writes this to the counters as the route of the pass.
@@ -151,9 +163,6 @@ struct Pass {
     uint starts;  // the word of the counters with the start of the first digit
     uint first;   // the first element of its sort
     Digit digit;
-#ifdef MAY_FINISH
-    KEY last; // the last key of the order
-#endif
 };
 
 // Elements to sort. A count on the device is at most the capacity.
@@ -187,29 +196,13 @@ Sort sort_of(uint part) {
     return sort;
 }
 
-#ifdef MAY_FINISH
-// A pass by leading bits has one of the digits behind the others.
-Pass pass_of(Sort sort, uint route) {
-    uint digit = route >> ROUTE_DIGIT & 63;
-    bool leads = FINISHES != 0 && digit >= PASSES;
-    Pass pass = Pass((route & ROUTE_RUNS) != 0, push.pass == 0, (route & ROUTE_COPIES) != 0,
-                     VISITED_OUTPUT != 0 && (route & ROUTE_VISITS) != 0, route >> ROUTE_MOVES & 1,
-                     sort.counters_at + COUNTERS_HISTOGRAM + digit * RADIX, sort.first, digit_at(window_low(), leads ? 0 : digit), ~all_flips());
-    if (leads) {
-        uint finish = counters[COUNTERS_FINISH], end = first_unit(finish) + RADIX << leading_low(finish) + RADIX_BITS;
-        pass.digit = leading_digit(finish, digit - PASSES);
-        set_key_word(pass.last, TOP_WORD, end - 1 ^ push.key_flip);
-    }
-    return pass;
-}
-#else
 Pass pass_of(Sort sort, uint route) {
     uint digit = route >> ROUTE_DIGIT & 63;
     return Pass((route & ROUTE_RUNS) != 0, push.pass == 0, (route & ROUTE_COPIES) != 0,
                 VISITED_OUTPUT != 0 && (route & ROUTE_VISITS) != 0, route >> ROUTE_MOVES & 1,
-                sort.counters_at + COUNTERS_HISTOGRAM + digit * RADIX, sort.first, digit_at(window_low(), digit));
+                sort.counters_at + COUNTERS_HISTOGRAM + digit * RADIX, sort.first,
+                counted_digit(window_low(), counters[COUNTERS_FINISH], digit));
 }
-#endif
 
 Pass pass_of(uint route) { return pass_of(whole_sort(), route); }
 
@@ -217,12 +210,14 @@ Pass pass_of(uint route) { return pass_of(whole_sort(), route); }
 bool moves_all(Pass pass) { return DISCARD_KEYS == 0 || pass.moves == MOVES_ALL; }
 
 // The last key of the order in every pass, for lanes past the end.
-KEY last_key() { return ~all_flips(); }
-
 KEY last_key(Pass pass) {
+    KEY last = ~all_flips();
 #ifdef MAY_FINISH
-    return FINISHES != 0 ? pass.last : last_key();
-#else
-    return last_key();
+    // The higher leading digit may end anywhere.
+    if (FINISHES != 0 && pass.digit.turn != 0) {
+        uint top = key_word(last, TOP_WORD), bin = bin_at(RADIX - 1, pass.digit);
+        set_key_word(last, TOP_WORD, bitfieldInsert(top, bin, int(pass.digit.low), int(RADIX_BITS)));
+    }
 #endif
+    return last;
 }

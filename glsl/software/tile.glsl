@@ -26,7 +26,7 @@ uint loaded_at(uint item, uint items) { return thread() * items + item; }
 // Loads a tile, and counts its bins.
 void take_tile(Pass pass, Tile tile) {
     uint items = items_of(tile.elements);
-    KEY last = last_key();
+    KEY last = last_key(pass);
     clear_own_counts();
     // One of the two loops runs zero iterations: software drivers execute a branch that no lane takes, but not the body of such
     // a loop.
