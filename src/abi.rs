@@ -136,6 +136,8 @@ shared_constants! {
     FINISH_REACH = 28;
     /// Set if a key is outside of the leading bits.
     FINISH_OUTSIDE = 1 << 30;
+    /// Of so many keys one may have the same lower leading digit, and so be of the same run.
+    FINISH_SHARE = 64;
 }
 
 shared_constants! {

@@ -138,7 +138,7 @@ impl Shape {
     pub fn elements_for_all(&self) -> u32 {
         let tile = self.windows.map_or(0, |windows| abi::SPLIT_TILE_BLOCKS * windows.block.elements());
         let finish = self.finish.map_or(0, |finish| finish.tiles.saturating_mul(self.tile.elements()));
-        self.single.elements().max(tile).max(finish) + 1
+        self.single.elements().max(tile).max(finish).saturating_add(1)
     }
 
     /// Clamps the tuning to the device: halves workgroups, then their items, until limits and shared memory allow it.
@@ -506,7 +506,8 @@ impl Fit<'_> {
         let bytes = finish_bytes(window, key_words).max(histogram_bytes(self.passes + 2, self.ranking.digit_bits));
         let has_room = bytes <= profile.max_shared_bytes;
         // Of more elements, uniform runs are longer than half a window of any device.
-        let fits = |count| !profile.is_cpu || loop_budget::allows_merge(window.invocations, count);
+        let longest = |count| window.elements() + count / abi::FINISH_SHARE;
+        let fits = |count| !profile.is_cpu || loop_budget::allows_merge(window.invocations, longest(count));
         let most = largest(1, 1 << 27, fits);
         let serves = reached && whole && served && has_room && window.items > 1 && window.elements() < 1 << 16;
         (serves && tiles.saturating_mul(tile.elements()) <= most).then_some(Finish { window, tiles, most })

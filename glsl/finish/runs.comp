@@ -113,7 +113,8 @@ void main() {
         most = put_by_buckets(start, begin, end - begin, tops, low);
     }
     if (most > MOST_IN_BUCKET) {
-        merge_runs(begin, end);
+        // The histogram met no longer run. One of keys that change while they are sorted stays as it is.
+        if (end - begin <= WINDOW + count / FINISH_SHARE) merge_runs(begin, end);
     } else {
         order_neighbours(most);
         store_window(start, begin, end - begin);

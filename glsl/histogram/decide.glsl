@@ -29,11 +29,14 @@ void write_starts(Sort sort) {
 }
 
 #ifdef MAY_FINISH
-// Sorts by the leading digits alone, and with a finish, if a sample said so, no key is outside of them and more digits are needed.
+const uint LOWER_LEADING = FINISHES != 0 ? PASSES : 0; // the digit
+
+// Sorts by the leading digits alone, and with a finish, if a sample said so, no key is outside of them, no run is long and more digits
+// are needed.
 void choose_leading_digits() {
     uint finish = finish_word(), running = 0;
     [[dont_unroll]] for (uint digit = 0; digit < PASSES; digit++) running += needed[digit];
-    bool finishes = running > 2 && finish != 0 && (finish & FINISH_OUTSIDE) == 0;
+    bool finishes = running > 2 && finish != 0 && (finish & FINISH_OUTSIDE) == 0 && needed[LOWER_LEADING] != 0;
     if (!finishes) atomicAnd(counters[COUNTERS_FINISH], 0);
     [[dont_unroll]] for (uint digit = 0; digit < DIGITS; digit++) {
         if (finishes || digit >= PASSES) needed[digit] = uint(digit >= PASSES && finishes);
@@ -45,12 +48,18 @@ void decide(Sort sort) {
     // An unordered pass would not keep the order that is there.
     bool in_order = UNORDERED == 0 && atomicLoad(counters[sort.counters_at + COUNTERS_OUT_OF_ORDER], gl_ScopeDevice,
                                                  gl_StorageSemanticsNone, gl_SemanticsRelaxed) == 0;
-    [[dont_unroll]] for (uint pass = gl_LocalInvocationIndex; pass < PASSES; pass += WORKGROUP_SIZE) needed[pass] = uint(!in_order);
+    [[dont_unroll]] for (uint at = gl_LocalInvocationIndex; at < DIGITS; at += WORKGROUP_SIZE) needed[at] = uint(!in_order);
     barrier();
     [[dont_unroll]] for (uint at = gl_LocalInvocationIndex; at < COUNTERS; at += WORKGROUP_SIZE) {
         bin_count[at] = atomicLoad(counters[sort.counters_at + COUNTERS_HISTOGRAM + at], gl_ScopeDevice, gl_StorageSemanticsNone,
                                    gl_SemanticsRelaxed);
         if (bin_count[at] == sort.count) needed[at / RADIX] = 0;
+#ifdef MAY_FINISH
+        // All of them may be one run.
+        if (FINISHES != 0 && at / RADIX == LOWER_LEADING && bin_count[at] > sort.count / FINISH_SHARE) {
+            atomicAnd(needed[LOWER_LEADING], 0);
+        }
+#endif
     }
     barrier();
     write_starts(sort);

@@ -291,7 +291,8 @@ knobs! {
     /// applies to keys alone, because with values registers are few.
     looks_ahead: bool, Switch;
     /// Tiles from which on sorts of keys of 32 bits and more end with a finish, where a sample of the keys says that it pays: two
-    /// passes by the leading bits, and a step that sorts runs of equal ones. `None` for never.
+    /// passes by the leading bits, and a step that sorts runs of equal ones. `None` for never. It applies to OneSweep by digits of 8
+    /// bits, for up to 2^27 keys by all their bits, alone, with values of 4 bytes, indices or gathered values.
     finish_tiles: Option<u32>, Tiles;
     /// How many histogram parts there are before parts grow to whole blocks. On software drivers tiles grow in the same way.
     /// Tiles of reduce-then-scan grow beyond one block only above this number. On CPUs the built-in rows have at least one for

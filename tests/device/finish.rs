@@ -30,6 +30,7 @@ fn settings() -> Vec<(&'static str, SorterOptions)> {
         ("match", with(Tuning { rank: RankMethod::Match, segment_items: 5, merge_runs: false, ..tuning() })),
         ("odd", with(Tuning { workgroup_size: 48, segment_items: 7, ..tuning() })),
         ("emulated", with(tuning()).subgroup(SubgroupChoice::Emulated(32))),
+        ("apart", with(tuning()).faults(Faults { decide_apart: true, ..Faults::default() })),
         ("withheld", with(tuning()).faults(Faults { withhold: 2, ..Faults::default() })),
     ]
 }
@@ -38,7 +39,9 @@ fn check(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
     let sorter = gpu().sorter(request, options)?;
     let finish = sorter.shape().finish.ok_or("the shape has no finish")?;
     let window = finish.window.elements();
-    let count = (64 * window + 123).min(finish.most);
+    // Enough for a run that is longer than a window, and no longer than one may be.
+    let count = (128 * window + 123).min(finish.most);
+    let few = (finish.tiles - 1) * sorter.shape().tile.elements();
     let arena = Arena::new(&gpu(), &sorter, count);
     for (kind, expected) in KINDS {
         let keys = leading::keys(request, kind, count, window, seed());
@@ -50,6 +53,16 @@ fn check(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
                 return Err(text(format!("the word of the finish is {word:#x}")).into());
             }
         }
+        // The scratch of a sort with a finish serves one without.
+        suite::run_keys(request, &arena, &keys[..few as usize * request.key.size_bytes() as usize], Count::Host)
+            .map_err(text)?;
+    }
+    let samples = sorter.shape().single.invocations * abi::SAMPLED;
+    let keys = leading::unseen_run(request, count, samples, seed());
+    let text = |error| format!("VKSORT_SEED={}: an unseen run, {request}, windows of {window}: {error}", seed());
+    suite::run_keys(request, &arena, &keys, Count::Host).map_err(text)?;
+    if arena.counters()[abi::COUNTERS_FINISH as usize] != 0 {
+        return Err(text("a workgroup merges half of the keys".into()).into());
     }
     for pattern in patterns::ALL {
         let keys = patterns::generate(*pattern, request.key, count as usize, seed());

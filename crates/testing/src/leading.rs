@@ -1,5 +1,7 @@
 //! Keys for sorts by leading bits that may end with a finish.
 
+use std::collections::HashSet;
+
 use vksort::{Algorithm, KeyOutput, KeyType, Order, Placement, SortRequest, ValueType};
 
 /// Requests whose sorts may end with a finish.
@@ -49,7 +51,7 @@ fn tops(kind: &str, count: usize, window: u32, random: &mut fastrand::Rng) -> Ve
             "depths" => depth(random),
             "some equal" => random.u32(..) & 0xFFFF_F000 | random.u32(..) & 0xF000 >> 4,
             "a long run" if at as u32 % (count as u32 / share) == 1 => long | random.u32(..) & 0xFFFF,
-            "crowded buckets" if at % 50 == 0 => long | random.u32(0..3) << 12 | random.u32(0..50),
+            "crowded buckets" if at % 100 == 0 => long | random.u32(0..3) << 12 | random.u32(0..50),
             "few outside" if at % (count / 5) == 3 => random.u32(..),
             "few outside" => run | random.u32(..) & 0xFF_FFFF,
             "few values" => run ^ random.u32(0..9) << 28,
@@ -83,4 +85,22 @@ fn keys_of(request: &SortRequest, tops: &[u32], random: &mut fastrand::Rng) -> V
 pub fn keys(request: &SortRequest, kind: &str, count: u32, window: u32, seed: u64) -> Vec<u8> {
     let mut random = fastrand::Rng::with_seed(seed);
     keys_of(request, &tops(kind, count as usize, window, &mut random), &mut random)
+}
+
+/// So many keys, about half of which are one run that a sample of so many does not meet.
+pub fn unseen_run(request: &SortRequest, count: u32, samples: u32, seed: u64) -> Vec<u8> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    // As in glsl/finish/sample.comp.
+    let sampled_at = |sampled: u32| {
+        let mut hash = sampled + 1;
+        hash = (hash ^ hash >> 16).wrapping_mul(0x85EB_CA6B);
+        hash = (hash ^ hash >> 13).wrapping_mul(0xC2B2_AE35);
+        (u64::from(hash ^ hash >> 16) * u64::from(count) >> 32) as u32
+    };
+    let seen: HashSet<u32> = (0..samples).map(sampled_at).collect();
+    let run = random.u32(..) & !0xFFFF;
+    let hidden = |at: &u32| at % 2 == 0 && !seen.contains(at);
+    let tops: Vec<u32> =
+        (0..count).map(|at| if hidden(&at) { run | random.u32(..) & 0xFFFF } else { random.u32(..) }).collect();
+    keys_of(request, &tops, &mut random)
 }
