@@ -62,7 +62,8 @@ impl Plan {
 
     /// Counts whose steps have every kernel of the plan. With [`Step::idle`] they warm the kernels up.
     pub fn idle_counts(&self) -> [Count; 3] {
-        [Count::Host(self.most()), Count::Host(self.most().min(1)), Count::Device]
+        let most = self.shape.finish.map_or(self.most(), |finish| finish.most.min(self.most()));
+        [Count::Host(most), Count::Host(most.min(1)), Count::Device]
     }
 
     /// The kernels of the plan for these counts.

@@ -465,9 +465,14 @@ fn every_kernel_is_warmed_up() {
         out.segments(Segments::Ranges).top(9),
         out.segments(Segments::Whole).top(9),
     ];
+    let ways = chained().map(|algorithm| (algorithm, 1_000_000, None));
+    let ways: Vec<_> = ways.chain([(Algorithm::OneSweep, 1 << 28, Some(2))]).collect();
     for request in requests {
-        for algorithm in chained() {
-            let plan = Plan { segment_capacity: 7, ..plan_of(&nvidia, &request.algorithm(Some(algorithm)), 1_000_000) };
+        for &(algorithm, capacity, finish_tiles) in &ways {
+            let tuning = Tuning { finish_tiles, ..Tuning::for_device(&nvidia) };
+            let asked = request.algorithm(algorithm);
+            let shape = Shape::fit(&ShapeDesc::new(&nvidia, &tuning, &asked, algorithm)).unwrap();
+            let plan = Plan { segment_capacity: 7, ..Plan::new(&asked, algorithm, shape, capacity) };
             let mut warmed = Vec::new();
             for count in plan.idle_counts() {
                 plan.each_step(count, &mut |step| match step.idle().work {

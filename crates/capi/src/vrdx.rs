@@ -277,9 +277,44 @@ pub unsafe extern "C" fn cmd_sort(
 fn last_of(name: StepName) -> u32 {
     let counted = 2 + 3 * name.pass.unwrap_or_default().min(PASSES - 1);
     match name.kernel {
-        "clear" | "arguments" => 1,
+        "clear" | "sample" | "arguments" => 1,
         "histogram" | "decide" | "count" => counted,
         "scan" => counted + 1,
         _ => counted + 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use vksort::__private::ShapeDesc;
+    use vksort::__private::steps::{self, HostStep};
+    use vksort::{Algorithm, DeviceProfile, Tuning};
+
+    use super::*;
+
+    /// A step's timestamps come before those of later steps, whatever a sort is made of.
+    #[test]
+    fn timestamps_follow_the_steps() {
+        let profile = DeviceProfile { subgroup_size: 32, subgroup_range: (32, 32), ..DeviceProfile::default() };
+        for (algorithm, finish_tiles) in
+            [(Algorithm::OneSweep, None), (Algorithm::OneSweep, Some(1)), (Algorithm::ReduceThenScan, None)]
+        {
+            let tuning = Tuning { finish_tiles, ..Tuning::for_device(&profile) };
+            for value in [ValueType::None, ValueType::U32] {
+                let request = SortRequest::new(KeyType::U32).value(value);
+                let desc = ShapeDesc::new(&profile, &tuning, &request, algorithm);
+                let capacity = 1 << 20;
+                for count in [Count::Host(capacity), Count::Device] {
+                    let sort = steps::of(&desc, capacity, count).unwrap();
+                    assert_eq!(sort.shape.finish.is_some(), finish_tiles.is_some());
+                    let dispatched = sort.steps.iter().filter_map(|step| match step {
+                        HostStep::Clear { .. } => None,
+                        HostStep::Dispatch(dispatch) => Some(dispatch.name),
+                    });
+                    let names: Vec<StepName> = dispatched.filter(|name| name.kernel != "runs").collect();
+                    assert!(names.is_sorted_by_key(|name| last_of(*name)), "{names:?}");
+                }
+            }
+        }
     }
 }
