@@ -164,13 +164,15 @@ pub enum Suite {
     Few,
     /// OneSweep with shares of its look-back words lost, beside reduce-then-scan
     Lost,
+    /// With a finish, beside all passes
+    Finish,
     /// Many segments, beside a full sort by segment and key
     Segments,
     /// The first elements of rows and of the whole array, beside a full sort
     Top,
     /// Records by their fields, beside moving them in each pass
     Records,
-    /// All of these but that of lost words
+    /// All of these but lost and finish
     All,
 }
 
@@ -186,7 +188,7 @@ impl Suite {
     pub fn parts(self) -> Vec<Suite> {
         match self {
             Suite::All => {
-                let others = [Suite::All, Suite::Lost];
+                let others = [Suite::All, Suite::Lost, Suite::Finish];
                 Suite::value_variants().iter().copied().filter(|suite| !others.contains(suite)).collect()
             }
             suite => vec![suite],
@@ -200,7 +202,7 @@ impl Suite {
 
     /// Whether the suite is measured at many sizes.
     pub fn is_ladder(self) -> bool {
-        matches!(self, Suite::Sizes | Suite::Peers | Suite::Few | Suite::Lost)
+        matches!(self, Suite::Sizes | Suite::Peers | Suite::Few | Suite::Lost | Suite::Finish)
     }
 
     /// The cases; `algorithm` sorts where a case names no other.
@@ -234,6 +236,7 @@ impl Suite {
             }
             Suite::Few => list.few(u32s),
             Suite::Lost => list.lost(u32s),
+            Suite::Finish => list.finish(u32s),
             // Problems are no single sorts.
             Suite::All | Suite::Segments | Suite::Top | Suite::Records => {}
         }
@@ -310,16 +313,6 @@ impl List {
         self.push("u32 keys in order", u32s, Tweak::Unordered(false), Data::Uniform);
         self.push("u32 keys with look-back while ranking", u32s, Tweak::LooksAhead(true), Data::Uniform);
         self.push("u32 keys with look-back behind ranking", u32s, Tweak::LooksAhead(false), Data::Uniform);
-        for (what, request, data) in [
-            ("u32 keys", u32s, Data::Uniform),
-            ("u32 pairs", pairs(u32s), Data::Uniform),
-            ("f32 argsort", argsort(f32s), Data::Normal),
-            ("u64 keys", of(KeyType::U64, u32s), Data::Uniform),
-        ] {
-            for (with, finishes) in [("with", true), ("without", false)] {
-                self.push(format!("{what} {with} a finish"), request, Tweak::Finishes(finishes), data);
-            }
-        }
         for window in [9, 17] {
             for digit_bits in [8, 9] {
                 let name = format!("{window} bits by digits of {digit_bits}");
@@ -328,6 +321,23 @@ impl List {
             }
         }
         self.add("u32 keys 24 bits", u32s.bits(0..24));
+    }
+
+    fn finish(&mut self, u32s: SortRequest) {
+        let (f32s, pairs) = (of(KeyType::F32, u32s), u32s.value(ValueType::U32));
+        for (what, request, data) in [
+            ("u32 keys", u32s, Data::Uniform),
+            ("u32 pairs", pairs, Data::Uniform),
+            ("u64 keys", of(KeyType::U64, u32s), Data::Uniform),
+            ("splat argsort", argsort(f32s), Data::Splats),
+            ("normal argsort", argsort(f32s), Data::Normal),
+            ("u32 keys AND of 2 words", u32s, Data::And(2)),
+            ("u32 keys AND of 10 words", u32s, Data::And(10)),
+        ] {
+            for finishes in [true, false] {
+                self.push(finish_side(what, finishes), request, Tweak::Finishes(finishes), data);
+            }
+        }
     }
 
     fn lost(&mut self, u32s: SortRequest) {
@@ -375,6 +385,11 @@ const LOST: [u32; 6] = [64, 16, 8, 4, 2, 1];
 pub fn lost_sides(value: ValueType) -> (&'static str, String, String) {
     let request = if value == ValueType::None { "u32 keys" } else { "u32 pairs" };
     (request, format!("{} {request}", Algorithm::OneSweep), format!("{} {request}", Algorithm::ReduceThenScan))
+}
+
+/// The name of a sort with a finish, or of one without, in the suite of both.
+pub fn finish_side(what: &str, finishes: bool) -> String {
+    format!("{what} {} a finish", if finishes { "with" } else { "without" })
 }
 
 /// The same of other keys, of a sort of keys by all bits.

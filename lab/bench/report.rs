@@ -34,7 +34,7 @@ pub fn table(rows: &[&Row], markdown: bool) -> String {
 /// How many times as fast one case is as another.
 pub fn ratio_table(ratios: &[Ratio], markdown: bool) -> String {
     let header = ["ratio of elements/s", "n", "median", "25 %", "75 %"];
-    let cells = ratios.iter().map(|ratio| over(ratio.what, ratio.n, &ratio.over));
+    let cells = ratios.iter().map(|ratio| over(&ratio.what, ratio.n, &ratio.over));
     build(&header, cells, markdown)
 }
 

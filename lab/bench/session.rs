@@ -28,6 +28,8 @@ pub struct Session {
     pub features: Vec<Row>,
     pub methods: Vec<Row>,
     pub patterns: Vec<Row>,
+    /// With a finish and without.
+    pub finish: Vec<Row>,
     pub cub: Vec<Row>,
     /// OneSweep with look-back words lost.
     pub lost: Vec<Lost>,
@@ -109,6 +111,7 @@ impl Session {
             features: rows("features", "features")?,
             methods: rows("methods", "methods")?,
             patterns: rows("patterns", "patterns")?,
+            finish: rows("finish", "finish")?,
             cub: rows("cub", "cub")?,
             lost,
             versus,

@@ -1,5 +1,6 @@
 //! The summary of a session, on one page.
 
+use crate::case::finish_side;
 use crate::report::{build, duration, lost, size, versus};
 use crate::row::Row;
 use crate::session::{Session, State, Step, find};
@@ -32,6 +33,7 @@ pub fn sheet(session: &Session, plot: Option<&str>) -> String {
     text += &format!("\n## Splat depths, top digit constant\n\n{}\n", splats(session));
     text += &format!("\n## Narrow and wide keys\n\n{}\n", other_keys(session));
     text += &format!("\n## Ranking methods in the row's shape\n\n{}\n", methods(session));
+    text += &format!("\n## A finish, beside all passes\n\n{}\n", finishes(session));
     let lost = if session.lost.is_empty() { NOT_MEASURED.into() } else { lost(&session.lost, true) };
     text += &format!("\n## Lost look-back words, beside reduce-then-scan\n\n{lost}\n");
     for (title, suite) in [("Many segments", "segments"), ("First elements", "top"), ("Records", "records")] {
@@ -187,6 +189,21 @@ fn methods(session: &Session) -> String {
     let Some(first) = session.methods.first().filter(|_| !cells.is_empty()) else { return NOT_MEASURED.into() };
     let table = build(&["method", "G/s", "over the row"], cells.into_iter(), true);
     format!("{table}\n\n{} elements.", size(first.n))
+}
+
+/// Sorts with a finish beside those without, and CUB's of the same elements.
+fn finishes(session: &Session) -> String {
+    let cells = session.finish.iter().filter_map(|with| {
+        let what = with.case.strip_suffix(&finish_side("", true))?;
+        let without = find(&session.finish, &finish_side(what, false), with.n);
+        let cub = session.cub(what, with.n);
+        Some(vec![what.into(), size(with.n), rate(Some(with)), ratio(Some(with), without), ratio(Some(with), cub)])
+    });
+    let cells: Vec<Vec<String>> = cells.collect();
+    if cells.is_empty() {
+        return NOT_MEASURED.into();
+    }
+    build(&["sort", "n", "G/s with a finish", "over all passes", "over CUB"], cells.into_iter(), true)
 }
 
 fn left_out(session: &Session) -> String {

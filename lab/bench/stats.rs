@@ -7,7 +7,7 @@ use anyhow::Result;
 use vksort_lab::bench::lost::Lost;
 use vksort_lab::bench::versus::{Clock, Versus};
 
-use crate::case::{COPY, How, Suite, Tweak, lost_sides};
+use crate::case::{COPY, How, Suite, Tweak, finish_side, lost_sides};
 use crate::data::Data;
 use crate::measure::{Bench, Measured};
 use crate::row::Row;
@@ -33,7 +33,7 @@ impl Found {
 
 /// How many times as fast one case is as another, in elements per second.
 pub struct Ratio {
-    pub what: &'static str,
+    pub what: String,
     pub n: u32,
     pub over: Quartiles,
 }
@@ -60,16 +60,23 @@ const RATIOS: [(&str, &str, &str); 18] = [
     ("f32 over u32, uniform keys", "f32 keys", "u32 keys"),
 ];
 
-/// The ratios of the features suite, each taken round by round.
+/// The ratios of the features suite, and of sorts with a finish over those without, each taken round by round.
 fn ratios(all: &[Measured]) -> Vec<Ratio> {
     let find = |name: &str| all.iter().find(|m| m.case.suite == Suite::Features && m.case.name == name);
-    let ratio = |(what, above, below): (&'static str, &str, &str)| {
-        let (above, below) = (find(above)?, find(below)?);
+    let ratio = |what: String, above: &Measured, below: &Measured| {
         let times = above.times().iter().zip(below.times());
         let rounds: Vec<f64> = times.map(|(above, below)| below / above.max(1.0)).collect();
-        Some(Ratio { what, n: above.n, over: Quartiles::of(&rounds) })
+        Ratio { what, n: above.n, over: Quartiles::of(&rounds) }
     };
-    RATIOS.into_iter().filter_map(ratio).collect()
+    let features =
+        RATIOS.into_iter().filter_map(|(what, above, below)| Some(ratio(what.into(), find(above)?, find(below)?)));
+    let finishes = all.iter().filter_map(|with| {
+        let what = with.case.name.strip_suffix(&finish_side("", true))?;
+        let below = finish_side(what, false);
+        let without = all.iter().find(|m| m.case.suite == Suite::Finish && m.n == with.n && m.case.name == below)?;
+        Some(ratio(format!("{what}: a finish over all passes"), with, without))
+    });
+    features.chain(finishes).collect()
 }
 
 /// How many times as long one pattern takes as uniform keys.

@@ -93,9 +93,9 @@ memory_mib=$(awk '$1 == "MemAvailable:" { print int($2 / 2048) }' /proc/meminfo)
 
 # Steps and their shares of the time; what one does not need goes to those after it.
 suites=(conformance matrix fallback recording segments splits top records inspected)
-steps=(selftest "${suites[@]/#/test-}" cub cub-segments small sizes features methods patterns segments top records few visitors lost tune
-    tuned)
-shares=(10 10 6 3 4 5 5 4 3 1 12 8 3 12 18 5 6 12 6 4 3 2 6 8 5)
+steps=(selftest "${suites[@]/#/test-}" cub cub-segments small sizes features finish methods patterns segments top records few visitors
+    lost tune tuned)
+shares=(10 10 6 3 4 5 5 4 3 1 12 8 3 12 14 8 5 6 12 6 4 3 2 6 8 5)
 # Seconds since the start; the summary takes a moment too.
 deadline=$((minutes * 60 - 5))
 current='' started=0
@@ -263,6 +263,12 @@ run_small() {
     fi
 }
 
+# Sorts with a finish beside all passes, from where small tiles have an end.
+run_finish() {
+    begin || return 0
+    run_bench --suite finish --min-log2 $((middle_log2 > 16 ? 16 : middle_log2)) --max-log2 "$middle_log2"
+}
+
 # Where OneSweep with lost look-back words takes as long as reduce-then-scan. A row chooses between the two.
 run_lost() {
     begin || return 0
@@ -353,6 +359,7 @@ run_cub cub_segments --log2 "$problem_log2"
 run_small
 run_sizes
 begin && run_bench --suite features --count $((1 << middle_log2))
+run_finish
 begin && run_bench --suite methods --count $((1 << middle_log2))
 begin && run_bench --suite patterns --count $((1 << middle_log2))
 for suite in segments top records; do

@@ -12,6 +12,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use session::{OWN, Session};
+use vksort::standalone::Gpu;
+use vksort::{RankMethod, Tuning};
+use vksort_profiles::TuningProfile;
 use vksort_testing::picture::Picture;
 
 /// A row of a results.csv: its fields by the names of their columns.
@@ -102,7 +105,7 @@ fn features_are_measured_and_written() {
 
     let rows = scratch.rows("results/results.csv");
     let cases: HashSet<&str> = rows.iter().map(|row| field(row, "case")).collect();
-    assert_eq!((cases.len(), rows.len()), (36, 36), "a row per case: {cases:?}");
+    assert_eq!((cases.len(), rows.len()), (28, 28), "a row per case: {cases:?}");
     for row in &rows {
         let number = |name: &str| field(row, name).parse::<f64>().unwrap_or_else(|_| panic!("{name} of {row:?}"));
         assert_eq!((field(row, "suite"), field(row, "date")), ("features", "2026-01-31"));
@@ -148,7 +151,7 @@ fn features_are_measured_and_written() {
     let again = ["--suite", "sizes", "--count", "3000", "--runs", "1", "--out", "results", "--force"];
     scratch.succeed(&[&again[..], &["--peer-csv", "results/results.csv"]].concat());
     assert_ne!(fs::read(&results).unwrap(), before);
-    assert_eq!(scratch.rows("results/results.csv").len(), 4 + 36, "own rows and those of the file");
+    assert_eq!(scratch.rows("results/results.csv").len(), 4 + 28, "own rows and those of the file");
     assert!(!scratch.0.join("results/ratios.svg").exists(), "a plot of the earlier run is left");
 }
 
@@ -327,6 +330,27 @@ fn few_elements_are_sorted_in_all_ways() {
     let names: HashSet<&str> = cases.iter().map(String::as_str).collect();
     let many = ["copy", "u32 keys", "u32 pairs", "onesweep u32 keys", "reduce-then-scan u32 keys"];
     assert!(many.iter().all(|name| names.contains(name)) && names.len() == 7, "{names:?}");
+}
+
+/// Each request is sorted with a finish and without, whose ratio is told.
+#[test]
+fn sorts_with_a_finish_are_measured_beside_all_passes() {
+    let scratch = Scratch::new("finish");
+    // The rows of software drivers rank in a way that has no finish.
+    let gpu = Gpu::best().unwrap();
+    let blocks = Tuning { workgroup_size: 64, items_keys: 8, items_pairs: 8, segment_items: 8, ..gpu.tuning().clone() };
+    let tuning = Tuning { rank: RankMethod::Ballot, digit_bits: 8, merge_runs: true, ..blocks };
+    let profile = TuningProfile::new(gpu.profile(), tuning, Vec::new(), "2026-01-31");
+    fs::write(scratch.0.join("row.json"), profile.to_json()).unwrap();
+    let run = ["--suite", "finish", "--count", "200000", "--runs", "2", "--tuning", "row.json", "--out", "results"];
+    let stdout = scratch.succeed(&run);
+    assert!(stdout.contains("verified   every case"), "{stdout}");
+    for what in ["u32 keys", "u32 pairs", "u64 keys", "splat argsort", "normal argsort", "u32 keys AND of 10 words"] {
+        assert!(stdout.contains(&format!("{what}: a finish over all passes")), "{what}: {stdout}");
+    }
+    let steps = scratch.rows("results/step-times.csv");
+    let has = |case: &str| steps.iter().any(|row| field(row, "case") == case && field(row, "step") == "runs");
+    assert!(has("u32 keys with a finish") && !has("u32 keys without a finish"), "{steps:?}");
 }
 
 /// Each share of lost look-back words has a row beside reduce-then-scan, whose results are right, and the break-even is named.

@@ -103,6 +103,10 @@ fn a_session_is_summarized() {
     .concat();
     session.results("cub", "cub", OWN, &cub);
 
+    let finish =
+        [("u64 keys with a finish", "uniform", 1 << 24, 5e5), ("u64 keys without a finish", "uniform", 1 << 24, 1e6)];
+    session.results("finish", "finish", OWN, &finish);
+
     session.write(
         "lost/lost.csv",
         "request,n,tiles,lost,onesweep_ns,reduce_then_scan_ns,over_q25,over_median,over_q75\n\
@@ -146,6 +150,7 @@ fn a_session_is_summarized() {
         "| u64, out of place | 16.78 (13.98 .. 20.97) | 8.39 (6.99 .. 10.49) | 2.00 |",
         "| keys, out of place | NONE | 27.96 (23.30 .. 34.95) | NONE |",
         "| u32 keys | 2^24 | 1093 of 2185 | 1.20 ms | 1.50 | 1.40 .. 1.60 |",
+        "| u64 keys | 2^24 | 33.55 (27.96 .. 41.94) | 2.00 | 4.00 |",
         "u32 keys, 2^24: break-even with words lost: 25 % (20 % .. 30 % by quartiles)",
         "| 0 to 8 pairs | 2^24 | 2^22 | full sort | 0.30 | 0.28 .. 0.35 | 80 % | 300.0 us | 1.00 ms |",
         "| 0 to 8 pairs | 2^24 | 2^22 | CUB's DeviceSegmentedSort | 0.15 | 0.14 .. 0.16 | 80 % | 300.0 us | 2.00 ms |",
