@@ -405,7 +405,7 @@ impl Fit<'_> {
         let has_room = bytes <= profile.max_shared_bytes;
         // Of more elements, uniform runs are longer than half a window of any device.
         let longest = |count| window.elements() + count / abi::FINISH_SHARE;
-        let fits = |count| !profile.is_cpu || loop_budget::allows_merge(window.invocations, longest(count));
+        let fits = |count| loop_budget::allows_run(window, longest(count), profile.is_cpu);
         let most = largest(1, 1 << 27, fits);
         let serves = reached && whole && served && has_room && window.items > 1 && window.elements() < 1 << 16;
         (serves && tiles.saturating_mul(tile.elements()) <= most).then_some(Finish { window, tiles, most })

@@ -41,9 +41,8 @@ void put(uint place, KEY key, uint origin) {
     if (VALUE_BITS > 0) origins[padded(place)] = origin;
 }
 
-// Puts the keys of the runs to the places of their buckets, and keys behind all others to the rest. Returns the elements of the fullest
-// bucket, which has no places if it is crowded.
-uint put_by_buckets(uint start, uint begin, uint elements, uint tops[ITEMS], uint low) {
+// Puts the keys of the runs to the places of their buckets, and keys behind all others to the rest.
+void put_by_buckets(uint start, uint begin, uint elements, uint tops[ITEMS], uint low) {
     uint thread = gl_LocalInvocationIndex, places[ITEMS], skipped = begin - start;
     [[unroll]] for (uint word = 0; word < STRIDE; word += WORKGROUP_SIZE) {
         if (word + thread < STRIDE) pool[word + thread] = 0;
@@ -66,24 +65,20 @@ uint put_by_buckets(uint start, uint begin, uint elements, uint tops[ITEMS], uin
     }
     if (most > 1) atomicMax(fullest, most);
     barrier();
-    most = fullest;
-    if (most <= MOST_IN_BUCKET) {
-        add_up_buckets();
-        KEY keys[ITEMS];
-        [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-            uint origin = item * WORKGROUP_SIZE + thread, bucket = min(tops[item] - lowest >> shift, BUCKETS - 1);
-            places[item] += bitfieldExtract(pool[padded(bucket >> 1)], int(bucket << 4 & 16), 16);
-            keys[item] = KEY(0);
-            if (KEY_WORDS > 1 && origin - skipped < elements) keys[item] = ascending_key(read_key_back(start + origin));
-            set_key_word(keys[item], TOP_WORD, tops[item]);
-        }
-        barrier(); // the counters have been read
-        [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-            uint origin = item * WORKGROUP_SIZE + thread;
-            if (origin - skipped < elements) put(places[item], keys[item], origin);
-            if (origin >= elements) put(origin, KEY(~0u), ~0u);
-        }
-        barrier();
+    add_up_buckets();
+    KEY keys[ITEMS];
+    [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+        uint origin = item * WORKGROUP_SIZE + thread, bucket = min(tops[item] - lowest >> shift, BUCKETS - 1);
+        places[item] += bitfieldExtract(pool[padded(bucket >> 1)], int(bucket << 4 & 16), 16);
+        keys[item] = KEY(0);
+        if (KEY_WORDS > 1 && origin - skipped < elements) keys[item] = ascending_key(read_key_back(start + origin));
+        set_key_word(keys[item], TOP_WORD, tops[item]);
     }
-    return most;
+    barrier(); // the counters have been read
+    [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+        uint origin = item * WORKGROUP_SIZE + thread;
+        if (origin - skipped < elements) put(places[item], keys[item], origin);
+        if (origin >= elements) put(origin, KEY(~0u), ~0u);
+    }
+    barrier();
 }

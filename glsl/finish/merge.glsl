@@ -1,5 +1,5 @@
-// Runs that do not fit a window, or whose keys crowd a bucket, are merged in memory, between their place and the same place of the other
-// buffer: slow, but in a time that only their number decides. Equal keys keep their order.
+// Windows of a run that does not fit one are merged in memory, between their place and the same place of the other buffer: slow, but in
+// a time that only their number decides. Equal keys keep their order.
 
 KEY merged_key(bool there, uint index) { return ascending_key(there ? read_key_back(index) : read_key(index)); }
 
@@ -26,19 +26,20 @@ uint lower_ones(bool there, uint first, uint end, KEY key, bool equal_too) {
     return low - first;
 }
 
-// Merges stretches of twice as many elements each round.
-void merge_runs(uint begin, uint end) {
-    uint elements = end - begin;
+// Merges windows from `start` on, whose elements begin at `begin`. A stretch has twice as many each round.
+void merge_windows(uint start, uint begin, uint end) {
+    elements_barrier(); // all are stored
+    uint skipped = begin - start, elements = end - start;
     bool there = true; // at the place where they belong
-    for (uint width = 1; width < elements || !there; width *= 2) {
-        for (uint at = gl_LocalInvocationIndex; at < elements; at += WORKGROUP_SIZE) {
-            uint first = at & ~(2 * width - 1), middle = first + min(width, elements - first);
-            uint last = middle + min(width, elements - middle);
-            KEY key = merged_key(there, begin + at);
+    for (uint width = WINDOW; width < elements || !there; width *= 2) {
+        for (uint at = skipped + gl_LocalInvocationIndex; at < elements; at += WORKGROUP_SIZE) {
+            uint stretch = at / width / 2 * 2 * width, first = max(stretch, skipped);
+            uint middle = stretch + min(width, elements - stretch), last = middle + min(width, elements - middle);
+            KEY key = merged_key(there, start + at);
             bool is_first = at < middle;
-            uint before = is_first ? lower_ones(there, begin + middle, begin + last, key, false)
-                                   : lower_ones(there, begin + first, begin + middle, key, true);
-            merge_element(there, begin + at, begin + (is_first ? at : at - (middle - first)) + before, key);
+            uint before = is_first ? lower_ones(there, start + middle, start + last, key, false)
+                                   : lower_ones(there, start + first, start + middle, key, true);
+            merge_element(there, start + at, start + (is_first ? at : at - (middle - first)) + before, key);
         }
         elements_barrier();
         there = !there;

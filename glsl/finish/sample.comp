@@ -22,12 +22,13 @@ const uint SAMPLES = WORKGROUP_SIZE * SAMPLED;
 const uint BIN_BITS = 15; // each has two runs, or a hash
 const uint BINS = 1u << BIN_BITS;
 const uint BINS_PER_WORD = 8; // of four bits each
-const uint MOST_HITS = 12;    // of a bin; the sample of a run that a finish would sort has fewer
+const uint FEW_HITS = 7;      // so many samples in a bin are no chance, where two of them seldom meet
+const uint MOST_HITS = 12;    // the same in any case
 const uint MOST_TOGETHER = 16; // keys that a key shares its bucket with, on average
 
 shared uint hits[BINS / BINS_PER_WORD];
 shared uint highest, lowest; // of the top words; the lowest is inverted
-shared uint pairs, is_crowded;
+shared uint pairs, most_hits;
 
 void clear_hits() {
     [[dont_unroll]] for (uint at = gl_LocalInvocationIndex; at < BINS / BINS_PER_WORD; at += WORKGROUP_SIZE) hits[at] = 0;
@@ -39,8 +40,8 @@ void clear_hits() {
 void hit(uint bin, inout uint met) {
     uint shift = bin % BINS_PER_WORD * 4, before = atomicAdd(hits[bin / BINS_PER_WORD], 1u << shift) >> shift & 15;
     met += before;
-    // Beyond 15 hits a count runs over into the next one.
-    if (before + 1 >= MOST_HITS) atomicOr(is_crowded, 1);
+    // Beyond 15 hits a count runs over into the next one, but these are too many already.
+    if (before + 1 >= FEW_HITS) atomicMax(most_hits, before + 1);
 }
 
 // The elements that an element shares its bin with, on average, in sixteenths: of all `count`, by the pairs of samples that do. `by_chance`
@@ -77,7 +78,7 @@ uint leading_of(uint low, uint high) {
 uint decide(uint count) {
     uint tops[SAMPLED];
     if (gl_LocalInvocationIndex == 0) {
-        highest = lowest = is_crowded = 0;
+        highest = lowest = most_hits = 0;
     }
     clear_hits();
     uint inverted = 0, high = 0;
@@ -106,7 +107,9 @@ uint decide(uint count) {
     // Where keys of a word have the same top byte, there are at most three digits.
     bool pays = finish != 0 && (KEY_WORDS > 1 || (~lowest ^ highest) >> 24 != 0);
     // A run may be four times as long as they are on average, and half a window.
-    if (!pays || is_crowded != 0 || shared_bucket > 16 * MOST_TOGETHER || run > 2 * PUSH_PART) finish = 0;
+    // Of a bin whose runs have as many elements as they have on average, four times the samples.
+    uint allowed_hits = min(FEW_HITS + run * (SAMPLES / 2) / count, MOST_HITS);
+    if (!pays || most_hits >= allowed_hits || shared_bucket > 16 * MOST_TOGETHER || run > 2 * PUSH_PART) finish = 0;
     else finish |= (run > PUSH_PART ? 2 : run > PUSH_PART / 2 ? 1 : 0) << FINISH_REACH;
     return finish;
 }

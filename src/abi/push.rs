@@ -77,7 +77,7 @@ own_words! {
     }
     /// Of the finish.
     Runs {
-        /// Elements of a window.
+        /// Elements of a window, for tools.
         part = 0;
     }
     /// Of a move.

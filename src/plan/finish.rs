@@ -5,7 +5,7 @@
 use super::step::Groups;
 use super::{Ends, Kernel, Plan, Step};
 use crate::abi::{self, Own};
-use crate::request::{Algorithm, Count};
+use crate::request::Count;
 use crate::shape::Finish;
 
 impl Plan {
@@ -13,7 +13,7 @@ impl Plan {
     pub(super) fn finish(&self, count: Count) -> Option<Finish> {
         let largest = self.largest(count);
         let reached = |finish: &Finish| self.tiles(largest) >= finish.tiles && largest <= finish.most;
-        self.shape.finish.filter(|finish| reached(finish) && self.algorithm_for(largest) == Algorithm::OneSweep)
+        self.shape.finish.filter(reached)
     }
 }
 

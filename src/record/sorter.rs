@@ -14,7 +14,7 @@ use super::requirements::Requirements;
 use super::slow::{is_first, slow_because};
 use crate::error::Error;
 use crate::plan::Plan;
-use crate::request::{Algorithm, BufferSizes, Capacity, Count, SortRequest};
+use crate::request::{Algorithm, BufferSizes, Capacity, SortRequest};
 use crate::shape::{Shape, ShapeDesc};
 use crate::specialize::specialize;
 use crate::spirv;
@@ -180,7 +180,7 @@ impl Sorter {
             tuning.evidence,
             describe(request, plan.algorithm, &tuning, &shape)
         );
-        let kernels = plan.kernels(&[Count::Host(1), Count::Host(capacity), Count::Device]);
+        let kernels = plan.kernels(&plan.idle_counts());
         let specs: Vec<_> = kernels.into_iter().map(|kernel| specialize(kernel, &shape, request)).collect();
         let with_visitor = |(visitor, set_layout): (&Visitor, vk::DescriptorSetLayout)| -> Result<_, Error> {
             let modules: Vec<_> = specs.iter().map(|spec| spec.module).collect();

@@ -56,10 +56,16 @@ pub(crate) fn most_verified(request: &SortRequest) -> u32 {
     (VERIFIER / iterations).max(1)
 }
 
-/// Whether a workgroup of a finish can merge so many elements: in each round an invocation searches for the places of its own.
-pub(crate) fn allows_merge(invocations: u32, count: u32) -> bool {
-    let rounds = u64::from(count.ilog2()) + 2;
-    rounds * u64::from(count.div_ceil(invocations)) * rounds <= u64::from(ALL) * 3 / 4
+/// Whether a workgroup of a finish can sort a run of so many elements: it compares neighbours in each window, at most as often as half of
+/// it has keys, and merges windows. In each round of that an invocation searches for the places of its own.
+///
+/// GPUs count no iterations, but some systems reset them after two seconds, so there are no more than a million loads behind each other.
+pub(crate) fn allows_run(window: Block, count: u32, is_cpu: bool) -> bool {
+    let windows = u64::from(count.div_ceil(window.elements())) + 1;
+    let rounds = u64::from(windows.ilog2()) + 2;
+    let merging = rounds * u64::from(count.div_ceil(window.invocations)) * (u64::from(count.ilog2()) + 2);
+    let sorting = windows * u64::from((window.elements() / 2 + 16) * (window.items + 2));
+    if is_cpu { merging + sorting <= u64::from(ALL) * 3 / 4 } else { merging <= 1 << 20 }
 }
 
 /// Iterations that ranking an item takes.

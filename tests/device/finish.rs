@@ -39,12 +39,12 @@ fn check(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
     let sorter = gpu().sorter(request, options)?;
     let finish = sorter.shape().finish.ok_or("the shape has no finish")?;
     let window = finish.window.elements();
-    // Enough for a run that is longer than a window, and no longer than one may be.
-    let count = (128 * window + 123).min(finish.most);
+    // Enough for a run of two windows that has no larger share than one may have.
+    let count = (200 * window + 123).min(finish.most);
     let few = (finish.tiles - 1) * sorter.shape().tile.elements();
     let arena = Arena::new(&gpu(), &sorter, count);
     for (kind, expected) in KINDS {
-        let keys = leading::keys(request, kind, count, window, seed());
+        let keys = leading::keys(request, kind, count, seed());
         let text = |error| format!("VKSORT_SEED={}: {kind}, {request}, windows of {window}: {error}", seed());
         for given in [Count::Host, Count::Device(count / 3 * 2), Count::Device(count)] {
             suite::run_keys(request, &arena, &keys, given).map_err(text)?;

@@ -82,7 +82,7 @@ fn run(draw: &Draw) -> Result<(), String> {
     let shape = steps::of(&desc, 0, Count::Host(0)).map_err(text)?.shape;
     let window = shape.finish.ok_or("the shape has no finish")?.window.elements();
     let given = (draw.windows * window).min(4_000) + draw.seed as u32 % 7;
-    let keys = leading::keys(request, draw.kind, given, window, draw.seed);
+    let keys = leading::keys(request, draw.kind, given, draw.seed);
     let counted = draw.counted.map(|percent| given * percent / 100);
     let count = if counted.is_some() { Count::Device } else { Count::Host(given) };
     let host = steps::of(&desc, given, count).map_err(text)?;

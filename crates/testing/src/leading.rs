@@ -39,18 +39,17 @@ pub const KINDS: [(&str, Option<bool>); 9] = [
     ("mostly one run", Some(false)),
 ];
 
-/// Top words of so many keys, as ascending numbers, for windows of `window` elements.
-fn tops(kind: &str, count: usize, window: u32, random: &mut fastrand::Rng) -> Vec<u32> {
+/// Top words of so many keys, as ascending numbers.
+fn tops(kind: &str, count: usize, random: &mut fastrand::Rng) -> Vec<u32> {
     let depth = |random: &mut fastrand::Rng| (0.3 + 5.0 * random.f32() * random.f32()).to_bits() | 1 << 31;
     // Runs hold as many elements as those of uniform keys.
     let run = random.u32(..) & !0xFFFF;
     let long = random.u32(..) & !0xFFFF;
-    let share = 5 * window / 4;
     let mut tops: Vec<u32> = (0..count)
         .map(|at| match kind {
             "depths" => depth(random),
             "some equal" => random.u32(..) & 0xFFFF_F000 | random.u32(..) & 0xF000 >> 4,
-            "a long run" if at as u32 % (count as u32 / share) == 1 => long | random.u32(..) & 0xFFFF,
+            "a long run" if at % 107 == 1 => long | random.u32(..) & 0xFFFF,
             "crowded buckets" if at % 100 == 0 => long | random.u32(0..3) << 12 | random.u32(0..50),
             "few outside" if at % (count / 5) == 3 => random.u32(..),
             "few outside" => run | random.u32(..) & 0xFF_FFFF,
@@ -81,10 +80,10 @@ fn keys_of(request: &SortRequest, tops: &[u32], random: &mut fastrand::Rng) -> V
     keys
 }
 
-/// So many keys of a kind, for windows of `window` elements.
-pub fn keys(request: &SortRequest, kind: &str, count: u32, window: u32, seed: u64) -> Vec<u8> {
+/// So many keys of a kind.
+pub fn keys(request: &SortRequest, kind: &str, count: u32, seed: u64) -> Vec<u8> {
     let mut random = fastrand::Rng::with_seed(seed);
-    keys_of(request, &tops(kind, count as usize, window, &mut random), &mut random)
+    keys_of(request, &tops(kind, count as usize, &mut random), &mut random)
 }
 
 /// So many keys, about half of which are one run that a sample of so many does not meet.
