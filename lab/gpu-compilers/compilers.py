@@ -17,7 +17,7 @@ import gpus
 import spirv
 
 HERE = os.path.dirname(os.path.realpath(__file__))
-REQUESTS = "keys pairs argsort u16 u64 u64-pairs u128 segments rows short top records split".split()
+REQUESTS = "keys pairs argsort u16 u64 u64-pairs u128 segments rows short top records split finish".split()
 COLUMNS = ("gpu compiler request kernel workgroup_size items subgroup_size registers spills fills scratch_bytes shared_bytes "
            "workgroups_per_core instructions instructions_per_item slope compile_ms").split()
 # Names of one figure in the drivers' statistics.

@@ -79,6 +79,8 @@ enum Request {
     Records,
     /// segments of any length of u32 keys with u32 values
     Split,
+    /// u32 keys with u32 values, in sorts that may end with a finish
+    Finish,
 }
 
 impl Request {
@@ -106,6 +108,7 @@ impl Request {
                 SortRequest::records(32, fields).segments(Segments::Offsets).up_to(100)
             }
             Request::Split => split,
+            Request::Finish => Request::Pairs.request(),
         }
     }
 }
@@ -169,7 +172,9 @@ impl Args {
     /// Makes the pipelines of a request, and says how many milliseconds that took.
     fn time(&self, request: Request) -> Result<f64> {
         let gpu = self.open()?;
-        let tuning = self.tuning(&gpu)?;
+        let row = self.tuning(&gpu)?;
+        let finish_tiles = if request == Request::Finish { Some(1) } else { row.finish_tiles };
+        let tuning = Tuning { finish_tiles, ..row };
         let started = Instant::now();
         drop(gpu.sorter(&request.request(), &SorterOptions::default().tuning(tuning))?);
         Ok(1e3 * started.elapsed().as_secs_f64())
