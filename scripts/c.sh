@@ -151,11 +151,14 @@ step "$work/tests-c/times" 4000
 # Programs that were compiled with the header of an earlier version, and with one of a later version, whose structures are longer.
 later=$work/later/include
 mkdir -p "$later"
-awk '/^typedef struct Vksort.* \{$/ { sized = 0 } /^ *uint32_t structSize;/ { sized = 1 } /^} Vksort/ && sized { print "uint64_t later[3];"; sized = 0 } 1' \
-    "$prefix/include/vksort.h" >"$later/vksort.h"
-longer=$(grep -c 'uint64_t later' "$later/vksort.h")
-sizes=$(grep -c '^ *uint32_t structSize;' "$prefix/include/vksort.h")
-((longer == sizes && longer >= 17)) || die "$longer of $sizes structures are longer in the later header"
+for header in vksort.h vksort_vrdx_calls.h; do
+    awk '/^typedef struct Vksort.* \{$/ { sized = 0 } /^ *uint32_t structSize;/ { sized = 1 } /^} Vksort/ && sized { print "uint64_t later[3];"; sized = 0 } 1' \
+        "$prefix/include/$header" >"$later/$header"
+done
+cp "$prefix/include/vksort_vrdx.h" "$later"
+longer=$(cat "$later"/*.h | grep -c 'uint64_t later')
+sizes=$(cat "$prefix"/include/*.h | grep -c '^ *uint32_t structSize;')
+((longer == sizes && longer >= 19)) || die "$longer of $sizes structures are longer in the later headers"
 kept=(crates/capi/tests/c/headers/*)
 for headers in "${kept[@]}" "$later"; do
     for example in record records segments visitor; do
@@ -165,6 +168,10 @@ for headers in "${kept[@]}" "$later"; do
             -Wl,-rpath,"$prefix/lib" -lvulkan -o "$program"
         step "$program" --validate
     done
+    # shellcheck disable=SC2086
+    step gcc -std=c11 $CFLAGS -I"$headers" crates/capi/tests/c/vrdx.c crates/capi/tests/c/implementation.c "${flags[@]}" \
+        -Wl,-rpath,"$prefix/lib" -lvulkan -o "$work/vrdx-by-header"
+    step "$work/vrdx-by-header"
 done
 # A wrong argument is one line on stderr and a status that is not zero.
 for program in "$work/record" "$work/examples-c/records" "$work/examples-c/segments" "$work/examples-c/visitor" "$work/examples-cpp/record"; do

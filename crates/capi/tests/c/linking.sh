@@ -85,7 +85,9 @@ nothing=$(cmake --build "$work/consumer-source" | grep -c 'by cargo') || true
 ((nothing == 0)) || die "cargo runs though nothing has changed"
 # Where systems with several architectures have libraries.
 libdir=lib/$(gcc -print-multiarch)
-step cmake --log-level=WARNING -S crates/capi -B "$work/alone" -DCMAKE_INSTALL_LIBDIR="$libdir"
+# As some systems give it.
+step cmake --log-level=WARNING -S crates/capi -B "$work/alone" -DCMAKE_INSTALL_PREFIX="$work/by cmake" \
+    -DCMAKE_INSTALL_LIBDIR="$work/by cmake/$libdir"
 # What cargo has built is as good here.
 mv "$work/consumer-source/_deps/vksort-build/cargo" "$work/alone/cargo"
 step cmake --install "$work/alone" --prefix "$work/by cmake"
@@ -96,8 +98,9 @@ step scripts/pack.sh --c
 archive=$(echo pack/vksort-c-*.tar.xz)
 mkdir "$work/un packed"
 step tar -C "$work/un packed" -xf "$archive"
-for file in BUILD licences/LICENSE-MIT licences/ash/LICENSE-MIT licences/rust include/vksort.h lib/libvksort.a; do
-    [[ -e $(echo "$work/un packed"/vksort-c-*/"$file") ]] || die "$archive is without $file"
+for file in BUILD licences/LICENSE-MIT licences/ash-*/LICENSE-MIT licences/rust include/vksort.h lib/libvksort.a; do
+    # shellcheck disable=SC2086
+    [[ -e $(cd "$work/un packed"/vksort-c-* && realpath $file) ]] || die "$archive is without $file"
 done
 check_prefix unpacked "$(echo "$work/un packed"/vksort-c-*)"
 

@@ -107,6 +107,17 @@ fn structures_of_another_size_are_refused_and_memory_behind_them_stays() {
     behind.known.struct_size = right;
     done(c!(get_capabilities((&raw mut behind).cast())));
     assert_eq!((behind.known.struct_size, behind.known.key_types, behind.mine), (right, 14, [7; 1024]));
+    // Zeros are what a later version has there, up to the bound.
+    behind.mine = [0; 1024];
+    for (size, accepted) in [(right + 4, true), (4096, true), (4097, false), (4100, false)] {
+        behind.known.struct_size = size;
+        match accepted {
+            true => done(c!(get_capabilities((&raw mut behind).cast()))),
+            false => refused(c!(get_capabilities((&raw mut behind).cast())), VKSORT_ERROR_STRUCT, &["allowed is 32"]),
+        }
+        assert_eq!((behind.known.struct_size, behind.mine), (size, [0; 1024]));
+    }
+    behind.mine = [7; 1024];
 
     // With zeros behind it, it is what a later version's header makes; a field that is not known may not be set.
     #[repr(C)]
@@ -250,6 +261,31 @@ fn handles_that_do_not_live_are_refused() {
     refused(destroy_sort(sort), handle, &["destroyed"]);
     refused(c!(cmd_sort(vulkan.commands(), sort, 1, null())), handle, &["destroyed"]);
     done(destroy_sorter(shared));
+}
+
+#[test]
+fn calls_beside_a_destruction_finish_or_fail() {
+    let vulkan = vulkan();
+    for _ in 0..20 {
+        let sorter = vulkan.sorter(&u32_keys());
+        let address = sorter.addr();
+        let call = move || {
+            let mut properties = sized!(VksortSorterProperties {});
+            loop {
+                let sorter: VksortSorter = std::ptr::without_provenance_mut(address);
+                match c!(get_sorter_properties(sorter, &mut properties)) {
+                    0 => assert!(properties.max_count > 0),
+                    code => return code,
+                }
+            }
+        };
+        let threads = [(); 2].map(|()| std::thread::spawn(call));
+        std::thread::yield_now();
+        done(destroy_sorter(sorter));
+        for thread in threads {
+            assert_eq!(thread.join().unwrap(), VKSORT_ERROR_HANDLE);
+        }
+    }
 }
 
 #[test]
