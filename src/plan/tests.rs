@@ -489,3 +489,26 @@ fn every_kernel_is_warmed_up() {
         }
     }
 }
+
+/// The pipelines of a sorter are those of all its plans, also where a finish begins with the most elements that it serves.
+#[test]
+fn a_sorter_has_the_pipelines_of_every_count() {
+    let nvidia = profile(vendor::NVIDIA, UNKNOWN, 32);
+    let request = asking(Algorithm::OneSweep);
+    let shape_of = |finish_tiles| {
+        let tuning = Tuning { finish_tiles, ..Tuning::for_device(&nvidia) };
+        Shape::fit(&ShapeDesc::new(&nvidia, &tuning, &request, Algorithm::OneSweep)).unwrap()
+    };
+    let first = shape_of(Some(1));
+    let most = first.finish.unwrap().most;
+    for finish_tiles in [None, Some(1), Some(2_000), Some(most / first.tile.elements())] {
+        let shape = shape_of(finish_tiles);
+        assert_eq!(shape.finish.is_some(), finish_tiles.is_some());
+        let built = Plan::new(&request, Algorithm::OneSweep, shape, shape.elements_for_all());
+        let built = built.kernels(&built.idle_counts());
+        let plan = Plan::new(&request, Algorithm::OneSweep, shape, 1 << 28);
+        let counts = [0, 1, 1_000, 1 << 20, 1 << 24, most - 1, most, most + 1, 1 << 28].map(Count::Host);
+        let needed = plan.kernels(&[&counts[..], &[Count::Device]].concat());
+        assert!(needed.iter().all(|kernel| built.contains(kernel)), "{finish_tiles:?}: {needed:?}, {built:?}");
+    }
+}
