@@ -105,10 +105,14 @@ impl Step {
         Step { name, ends, work: Work::Dispatch { kernel, groups, push } }
     }
 
-    /// The same step with nothing to sort: its kernel runs in one workgroup, and reads and writes no elements.
+    /// The same step with nothing to sort: its kernel runs in one workgroup, and reads and writes no elements. What clears scratch clears
+    /// all of it, as steps behind it read that.
     pub fn idle(mut self) -> Step {
-        if let Work::Dispatch { groups, push, .. } = &mut self.work {
-            (*groups, push.count) = (Groups::Direct(1), 0);
+        if let Work::Dispatch { kernel, groups, push } = &mut self.work {
+            push.count = 0;
+            if *kernel != Kernel::Sample {
+                *groups = Groups::Direct(1);
+            }
         }
         self
     }

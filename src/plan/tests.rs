@@ -477,7 +477,8 @@ fn every_kernel_is_warmed_up() {
             for count in plan.idle_counts() {
                 plan.each_step(count, &mut |step| match step.idle().work {
                     Work::Dispatch { kernel, groups, push } => {
-                        assert_eq!((groups, push.count), (Groups::Direct(1), 0), "{request}: {}", step.name);
+                        let few = groups == Groups::Direct(1) || kernel == Kernel::Sample;
+                        assert!(few && push.count == 0, "{request}: {} with {groups:?}", step.name);
                         warmed.push(kernel);
                     }
                     Work::Clear { .. } => {}
