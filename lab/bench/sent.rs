@@ -24,7 +24,9 @@ pub fn report(directory: &Path, session: &Session) -> Result<Option<DeviceReport
     report.command.clone_from(&session.command);
     report.vksort.build = Some(session.build.clone());
     report.steps = session.steps.iter().map(|step| step_of(directory, step)).collect::<Result<_>>()?;
-    let own = [&session.sizes, &session.features, &session.methods, &session.patterns].into_iter().flatten();
+    let own =
+        [&session.sizes, &session.features, &session.methods, &session.patterns, &session.finish, &session.others];
+    let own = own.into_iter().flatten();
     let own = own.filter_map(|row| figure(session, row, &row.suite));
     report.figures = own.chain(session.tuned.iter().filter_map(|row| figure(session, row, "tuned"))).collect();
     let profile = directory.join("profile.json");

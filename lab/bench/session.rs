@@ -30,6 +30,8 @@ pub struct Session {
     pub patterns: Vec<Row>,
     /// With a finish and without.
     pub finish: Vec<Row>,
+    /// Rows that the page shows otherwise, or not.
+    pub others: Vec<Row>,
     pub cub: Vec<Row>,
     /// OneSweep with look-back words lost.
     pub lost: Vec<Lost>,
@@ -96,8 +98,13 @@ impl Session {
         };
         let lost = table(directory, "lost/lost.csv")?;
         let mut versus = Vec::new();
+        let mut others = Vec::new();
         for suite in ["segments", "top", "records"] {
             versus.extend(table::<Versus>(directory, &format!("{suite}/versus.csv"))?);
+            others.extend(rows(suite, suite)?);
+        }
+        for suite in ["few", "lost"] {
+            others.extend(rows(suite, suite)?);
         }
         let steps = text("steps.csv")?;
         let steps = csv::Reader::from_reader(steps.as_bytes()).deserialize().collect::<Result<_, _>>();
@@ -112,6 +119,7 @@ impl Session {
             methods: rows("methods", "methods")?,
             patterns: rows("patterns", "patterns")?,
             finish: rows("finish", "finish")?,
+            others,
             cub: rows("cub", "cub")?,
             lost,
             versus,

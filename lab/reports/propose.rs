@@ -1,10 +1,10 @@
 //! A row for src/tuning.rs from a report, with its evidence.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use vksort::__private::{common_values, vendor};
 use vksort::ash::vk::DriverId;
 use vksort::{Knob, Scale, Tuning};
-use vksort_programs::common::device_report::{Best, DeviceReport, Verdict};
+use vksort_programs::common::device_report::{Best, DeviceReport, State, Verdict};
 
 /// Where the page of devices has the figures.
 const EVIDENCE: &str = "measured: docs/DEVICES.md";
@@ -12,10 +12,14 @@ const EVIDENCE: &str = "measured: docs/DEVICES.md";
 /// The source of the row.
 pub fn row(report: &DeviceReport) -> Result<String> {
     let best = report.best.as_ref().context("best is missing: it takes a report of measure.sh, which runs `tune`")?;
-    let verdict =
+    let selftest =
         report.selftest.as_ref().context("selftest is missing: no row is for a device that was not tested")?;
-    let verdict = verdict.verdict();
+    let verdict = selftest.verdict();
     ensure!(verdict != Verdict::Wrong, "selftest is {verdict}: no row is for a device that does not sort right");
+    // Something ended the program in the middle of one.
+    if let Some(kind) = selftest.kinds.iter().find(|kind| kind.state == State::Began) {
+        bail!("selftest began {:?} and did not end it: no row is for a device that fails", kind.request);
+    }
     let failed: u32 = report.steps.iter().map(|step| step.failed).sum();
     ensure!(failed == 0, "failed tests are {failed}, allowed are 0: no row is for a device that does not sort right");
 

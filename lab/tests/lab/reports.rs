@@ -435,6 +435,9 @@ fn rows_are_proposed_from_what_tune_found() {
     let mut wrong = report.clone();
     wrong.selftest.as_mut().unwrap().kinds[1].wrong = 1;
     assert!(scratch.fail("reports", &propose(&wrong)).contains("report.json: selftest is WRONG"));
+    let mut broken = report.clone();
+    broken.selftest.as_mut().unwrap().kinds[1].state = State::Began;
+    assert!(scratch.fail("reports", &propose(&broken)).contains("did not end it: no row is for a device that fails"));
     let mut wrong = report.clone();
     wrong.steps[0].failed = 2;
     assert!(scratch.fail("reports", &propose(&wrong)).contains("failed tests are 2, allowed are 0"));
