@@ -4,10 +4,10 @@
 # Writes pack/vksort-VERSION-TARGET and the same as .tar.xz. On the other machine `./run.sh` runs all tests and programs on
 # its Vulkan device. `./measure.sh` measures for 8 minutes, beside CUB if nvcc is found, and writes a summary of one page, and
 # report.json, the file to send.
-# Both need a Vulkan loader, a driver, and a C library no older than this machine's.
+# Both need a Vulkan loader, a driver, and a C library no older than this machine's. The licences of what is in it are in it.
 #
-#   --c     writes pack/vksort-c-VERSION-TARGET and the same as .tar.xz instead: what crates/capi/install.sh installs, and the
-#           licences of what is in it. It can be unpacked anywhere
+#   --c     writes pack/vksort-c-VERSION-TARGET and the same as .tar.xz instead: what crates/capi/install.sh installs. It can be
+#           unpacked anywhere
 #   --help  this text
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -59,32 +59,34 @@ finish() {
     say "pack/$name.tar.xz: $mib MiB, $1"
 }
 
-# The licences of vksort, of the crates in its library, and of Rust's own.
+# The licences of vksort, of the crates that it is built with, and of Rust's own library: copy_licences OPTION...
+# Options say to cargo what is in the bundle.
 copy_licences() {
     local licences=$work/$name/licences rust
     mkdir "$licences"
     cp LICENSE-MIT LICENSE-APACHE "$licences"
     cargo metadata --locked --format-version 1 --filter-platform "$host" >"$work/metadata"
-    cargo tree --locked --package vksort-capi --edges normal,no-proc-macro --no-default-features --features keys-128 \
-        --prefix none --format '{p}' >"$work/tree"
+    cargo tree --locked "$@" --prefix none --format '{p}' >"$work/tree"
     python3 - "$work/metadata" "$work/tree" "$licences" <<'PYTHON'
 import json, pathlib, shutil, sys
 
 metadata, tree, licences = map(pathlib.Path, sys.argv[1:])
 used = {" ".join(line.split()[:2]) for line in tree.read_text().splitlines()}
 for package in json.loads(metadata.read_text())["packages"]:
-    name, folder = package["name"], pathlib.Path(package["manifest_path"]).parent
+    name, source = package["name"], pathlib.Path(package["manifest_path"]).parent
     if f"{name} v{package['version']}" not in used or name.startswith("vksort"):
         continue
-    files = [file for file in folder.iterdir() if file.name.upper().startswith(("LICENSE", "LICENCE", "COPYING", "NOTICE"))]
-    if not files and "Apache-2.0" in package["license"]:
-        # The text is the same for all.
-        files = [licences / "LICENSE-APACHE"]
-    if not files:
-        sys.exit(f"{name} {package['version']} has no file of its licence, {package['license']}")
-    (licences / name).mkdir()
+    # Also of what a crate has in its folders, such as fonts.
+    begins = ("LICENSE", "LICENCE", "COPYING", "NOTICE", "OFL", "UFL")
+    files = [file for file in source.rglob("*") if file.is_file() and file.name.upper().startswith(begins)]
+    folder = licences / f"{name}-{package['version']}"
+    folder.mkdir()
     for file in files:
-        shutil.copy(file, licences / name)
+        shutil.copy(file, folder / "-".join(file.relative_to(source).parts))
+    if not files:
+        by = ", ".join(package["authors"]) or package["repository"]
+        text = f"{name} {package['version']} by {by} is licensed under {package['license']}. It has no file of that.\n"
+        (folder / "LICENCE.txt").write_text(text)
 PYTHON
     rm "$work/metadata" "$work/tree"
     rust=$(rustc --print sysroot)/share/doc/rust/COPYRIGHT-library.html
@@ -95,7 +97,7 @@ PYTHON
 
 if ((of_c)); then
     crates/capi/install.sh --prefix "$PWD/$work/$name"
-    copy_licences
+    copy_licences --package vksort-capi --edges normal,no-proc-macro --no-default-features --features keys-128
     write_build
     finish "$(find "$work/$name" -type f | wc -l) files"
     exit
@@ -127,12 +129,18 @@ while read -r place executable; do
     missing=$(ldd "$work/$name/$place" | grep -vE "$allowed" || true)
     [[ -z $missing ]] || die "$place needs libraries that other machines may lack: $missing"
 done <<<"$executables"
-cp scripts/pack/run.sh scripts/pack/measure.sh scripts/tally.sh LICENSE-MIT LICENSE-APACHE "$work/$name"
+cp scripts/pack/run.sh scripts/pack/measure.sh scripts/tally.sh "$work/$name"
 cp lab/peers/*.cu lab/peers/common.cuh "$work/$name/peers"
+packages=(vksort vksort-profiles vksort-programs vksort-lab vksort-examples)
+copy_licences "${packages[@]/#/--package=}" --edges normal,dev,no-proc-macro --features vksort-lab/visitors
+# Programs have the scene in them.
+cp programs/data/README.md "$work/$name/licences/scene.md"
 write_build
 # Machines with a GPU seldom have the layer.
 if parts=$(chromium_parts); then
     cp -r "$parts/layers" "$work/$name"
+    printf "The Khronos Group's validation layer (github.com/KhronosGroup/Vulkan-ValidationLayers), Apache-2.0, as Debian's chromium has it\n" \
+        >"$work/$name/licences/validation-layer.txt"
 else
     say "without the validation layer: run 'scripts/setup.sh --tests' first to have it in the bundle"
 fi
