@@ -51,11 +51,11 @@ has() {
     command -v "$1" >/dev/null
 }
 
-# Ends with one line unless cargo is there, and a compiler of the version that Cargo.toml asks for.
+# Ends with one line unless cargo is there, and a compiler of this version or the one that Cargo.toml asks for: check_rust [VERSION]
 check_rust() {
     has cargo && has rustc || die "cargo is missing: install Rust from https://rustup.rs"
     local needed given
-    needed=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+    needed=${1:-$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)}
     given=$(rustc --version | cut -d ' ' -f 2)
     [[ $(printf '%s\n' "$needed" "$given" | sort -V | head -n 1) == "$needed" ]] ||
         die "rustc is $given, needed is $needed or newer: run 'rustup update stable'"

@@ -34,7 +34,8 @@ while (($#)); do
     esac
     shift
 done
-check_rust
+# Before that cargo packages one crate at a time.
+check_rust 1.90
 has python3 || die "python3 is missing, which rewrites links"
 
 # Most that a package may take, compressed.

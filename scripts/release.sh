@@ -34,6 +34,7 @@ entry=$(grep -F "## [$version]" CHANGELOG.md) || die "CHANGELOG.md has no entry 
 if ((publish)); then
     [[ $(repository) ]] || die "repository in Cargo.toml is empty, needed is the address that pages of the packages lead to"
     [[ $entry =~ ^'## ['$version'] - '[0-9]{4}-[0-9]{2}-[0-9]{2}$ ]] || die "CHANGELOG.md says '$entry', needed is '## [$version] - ' and a date"
+    ! grep -q 'not released yet' README.md || die "README.md says that vksort is not released yet, needed is 'cargo add vksort'"
     [[ ! $(git tag --list "v$version") ]] || die "there is a tag v$version already"
 fi
 

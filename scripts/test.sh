@@ -2,7 +2,7 @@
 # Runs the tests: scripts/test.sh [--all] [--at-once N] [CONFIGURATION...]
 #
 # Without --all these are the essential ones: what needs no device, but for the lab's, every kernel on lavapipe, a part of the sorts
-# there, on SwiftShader and under a validation layer, and the simulated device. They take 7 minutes on two idle cores of a machine
+# there, on SwiftShader and under a validation layer, and the simulated device. They take 9 minutes on two idle cores of a machine
 # that has compiled nothing yet, and need no C++ compiler. --all runs every test on every driver configuration, as CI does.
 #
 # Sets up the machine first (scripts/setup.sh --tests, or --all-tests --kernels). Logs are in target/test-logs; each begins with the
