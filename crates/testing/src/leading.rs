@@ -94,11 +94,11 @@ pub fn unseen_run(request: &SortRequest, count: u32, samples: u32, seed: u64) ->
         let mut hash = sampled + 1;
         hash = (hash ^ hash >> 16).wrapping_mul(0x85EB_CA6B);
         hash = (hash ^ hash >> 13).wrapping_mul(0xC2B2_AE35);
-        (u64::from(hash ^ hash >> 16) * u64::from(count) >> 32) as u32
+        ((u64::from(hash ^ hash >> 16) * u64::from(count)) >> 32) as u32
     };
     let seen: HashSet<u32> = (0..samples).map(sampled_at).collect();
     let run = random.u32(..) & !0xFFFF;
-    let hidden = |at: &u32| at % 2 == 0 && !seen.contains(at);
+    let hidden = |at: &u32| at.is_multiple_of(2) && !seen.contains(at);
     let tops: Vec<u32> =
         (0..count).map(|at| if hidden(&at) { run | random.u32(..) & 0xFFFF } else { random.u32(..) }).collect();
     keys_of(request, &tops, &mut random)
