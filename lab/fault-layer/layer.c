@@ -97,19 +97,20 @@ static VkDevice the_device;
 #define DESTROY(name, kind) \
     static void fault_##name(VkDevice device, Vk##kind handle, const VkAllocationCallbacks *allocator) \
     { \
+        misuse(allocator, "vk" #name, "with allocation callbacks"); \
         if (handle) \
             destroyed(kind, "vk" #name); \
         NEXT(name)(device, handle, allocator); \
     }
 #define CREATE_AND_DESTROY(kind) \
-    DEVICE_CALL(Create##kind, living[kind] += result == VK_SUCCESS, \
+    DEVICE_CALL(Create##kind, (misuse(a, "vkCreate" #kind, "with allocation callbacks"), living[kind] += result == VK_SUCCESS), \
         (VkDevice d, const Vk##kind##CreateInfo *i, const VkAllocationCallbacks *a, Vk##kind *h), (d, i, a, h)) \
     DESTROY(Destroy##kind, kind)
 
 CREATED_ALIKE(CREATE_AND_DESTROY)
 DESTROY(DestroyPipeline, Pipeline)
 DESTROY(FreeMemory, DeviceMemory)
-DEVICE_CALL(AllocateMemory, living[DeviceMemory] += result == VK_SUCCESS,
+DEVICE_CALL(AllocateMemory, (misuse(a, "vkAllocateMemory", "with allocation callbacks"), living[DeviceMemory] += result == VK_SUCCESS),
     (VkDevice d, const VkMemoryAllocateInfo *i, const VkAllocationCallbacks *a, VkDeviceMemory *m), (d, i, a, m))
 DEVICE_CALL(BindBufferMemory, , (VkDevice d, VkBuffer b, VkDeviceMemory m, VkDeviceSize o), (d, b, m, o))
 DEVICE_CALL(MapMemory, ,
@@ -131,6 +132,7 @@ DEVICE_CALL(QueueSubmit, (misuse(signalled || pending, "vkQueueSubmit", "with a 
 static VkResult fault_CreateComputePipelines(VkDevice device, VkPipelineCache cache, uint32_t count,
     const VkComputePipelineCreateInfo *infos, const VkAllocationCallbacks *allocator, VkPipeline *pipelines)
 {
+    misuse(allocator, "vkCreateComputePipelines", "with allocation callbacks");
     bool failing = fails("vkCreateComputePipelines");
     uint32_t made = failing ? count - 1 : count;
     memset(pipelines, 0, count * sizeof *pipelines);
