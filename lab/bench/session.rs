@@ -99,11 +99,8 @@ impl Session {
         let lost = table(directory, "lost/lost.csv")?;
         let mut versus = Vec::new();
         let mut others = Vec::new();
-        for suite in ["segments", "top", "records"] {
+        for suite in ["segments", "top", "records", "few", "lost"] {
             versus.extend(table::<Versus>(directory, &format!("{suite}/versus.csv"))?);
-            others.extend(rows(suite, suite)?);
-        }
-        for suite in ["few", "lost"] {
             others.extend(rows(suite, suite)?);
         }
         let steps = text("steps.csv")?;

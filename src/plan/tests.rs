@@ -26,11 +26,16 @@ fn profile(vendor_id: u32, driver_id: ash::vk::DriverId, subgroup_size: u32) -> 
     DeviceProfile { vendor_id, driver_id, subgroup_size, subgroup_range, max_shared_bytes, ..DeviceProfile::default() }
 }
 
-fn plan_of(profile: &DeviceProfile, request: &SortRequest, capacity: u32) -> Plan {
-    let tuning = Tuning::for_device(profile);
+/// A plan by the built-in row, whose sorts may end with a finish from so many tiles on.
+fn plan_with(profile: &DeviceProfile, request: &SortRequest, capacity: u32, finish_tiles: Option<u32>) -> Plan {
+    let tuning = Tuning { finish_tiles, ..Tuning::for_device(profile) };
     let algorithm = request.algorithm.unwrap_or(Algorithm::OneSweep);
     let shape = Shape::fit(&ShapeDesc::new(profile, &tuning, request, algorithm)).unwrap();
     Plan::new(request, algorithm, shape, capacity)
+}
+
+fn plan_of(profile: &DeviceProfile, request: &SortRequest, capacity: u32) -> Plan {
+    plan_with(profile, request, capacity, None)
 }
 
 fn plan(profile: &DeviceProfile, algorithm: Algorithm, value: ValueType, capacity: u32) -> Plan {
@@ -469,10 +474,8 @@ fn every_kernel_is_warmed_up() {
     let ways: Vec<_> = ways.chain([(Algorithm::OneSweep, 1 << 28, Some(2))]).collect();
     for request in requests {
         for &(algorithm, capacity, finish_tiles) in &ways {
-            let tuning = Tuning { finish_tiles, ..Tuning::for_device(&nvidia) };
-            let asked = request.algorithm(algorithm);
-            let shape = Shape::fit(&ShapeDesc::new(&nvidia, &tuning, &asked, algorithm)).unwrap();
-            let plan = Plan { segment_capacity: 7, ..Plan::new(&asked, algorithm, shape, capacity) };
+            let plan = plan_with(&nvidia, &request.algorithm(algorithm), capacity, finish_tiles);
+            let plan = Plan { segment_capacity: 7, ..plan };
             let mut warmed = Vec::new();
             for count in plan.idle_counts() {
                 plan.each_step(count, &mut |step| match step.idle().work {
@@ -496,18 +499,14 @@ fn every_kernel_is_warmed_up() {
 fn a_sorter_has_the_pipelines_of_every_count() {
     let nvidia = profile(vendor::NVIDIA, UNKNOWN, 32);
     let request = asking(Algorithm::OneSweep);
-    let shape_of = |finish_tiles| {
-        let tuning = Tuning { finish_tiles, ..Tuning::for_device(&nvidia) };
-        Shape::fit(&ShapeDesc::new(&nvidia, &tuning, &request, Algorithm::OneSweep)).unwrap()
-    };
-    let first = shape_of(Some(1));
+    let first = plan_with(&nvidia, &request, 1 << 28, Some(1)).shape;
     let most = first.finish.unwrap().most;
     for finish_tiles in [None, Some(1), Some(2_000), Some(most / first.tile.elements())] {
-        let shape = shape_of(finish_tiles);
+        let plan = plan_with(&nvidia, &request, 1 << 28, finish_tiles);
+        let shape = plan.shape;
         assert_eq!(shape.finish.is_some(), finish_tiles.is_some());
         let built = Plan::new(&request, Algorithm::OneSweep, shape, shape.elements_for_all());
         let built = built.kernels(&built.idle_counts());
-        let plan = Plan::new(&request, Algorithm::OneSweep, shape, 1 << 28);
         let counts = [0, 1, 1_000, 1 << 20, 1 << 24, most - 1, most, most + 1, 1 << 28].map(Count::Host);
         let needed = plan.kernels(&[&counts[..], &[Count::Device]].concat());
         assert!(needed.iter().all(|kernel| built.contains(kernel)), "{finish_tiles:?}: {needed:?}, {built:?}");
