@@ -120,11 +120,6 @@ shared_constants! {
     RECOUNTED_AT_ONCE = 8;
     /// The value of `INDEX_VALUES` for indices that count from the begin of their segment.
     INDEX_OF_SEGMENT = 2;
-}
-
-shared_constants! {
-    /// The same for sorts that may end with a finish alone.
-    FINISH_CONSTANTS;
 
     /// Keys that an invocation of the sample looks at, and words that one of another workgroup clears.
     SAMPLED = 16;
@@ -393,7 +388,6 @@ pub fn glsl(visitor: Option<VisitorPush<'_>>) -> String {
         table.iter().map(|(name, value)| format!("const uint {name} = {value}u;\n")).collect()
     };
     text += &constants(CONSTANTS);
-    text += &format!("#ifdef MAY_FINISH\n{}#endif\n", constants(FINISH_CONSTANTS));
     text += &format!("#ifdef VERIFIES\n{}#endif\n", constants(VERIFIER_CONSTANTS));
     text += &format!("#ifdef INSPECTS\n{}#endif\n", constants(INSPECTOR_CONSTANTS));
     text += &format!("#ifdef SEGMENTS\n{}#endif\n", constants(SEGMENT_CONSTANTS));
@@ -404,7 +398,7 @@ pub fn glsl(visitor: Option<VisitorPush<'_>>) -> String {
             spec::FIELD_0..=spec::FIELD_3 => format!("#ifdef COMPOSES\n{line}#endif\n"),
             spec::LOOKS_AHEAD => format!("#ifdef LOOKS_BACK\n{line}#endif\n"),
             spec::OF_ROWS => line,
-            spec::FINISHES => format!("#ifdef MAY_FINISH\n{line}#endif\n"),
+            spec::FINISHES => format!("#ifdef MAY_FINISH\n{line}#else\nconst uint {name} = {default}u;\n#endif\n"),
             spec::SEGMENT_LAYOUT.. => format!("#ifdef SEGMENTS\n{line}#endif\n"),
             _ => line,
         };

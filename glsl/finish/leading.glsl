@@ -10,13 +10,14 @@ uint ascending_top(KEY key) { return key_word(key, TOP_WORD) ^ push.key_flip; }
 // The lowest of the leading bits.
 uint leading_low(uint finish) { return finish >> FINISH_LOW & 31; }
 
-// The unit that comes first: the top word without the leading bits of the lower digit.
-uint first_unit(uint finish) { return finish & (1u << FINISH_LOW) - 1; }
+// Whether a key is not in one of the units that the digits tell apart. The first unit is the top word without the leading bits of the
+// lower digit.
+bool is_outside(KEY key, uint finish) {
+    uint first_unit = finish & (1u << FINISH_LOW) - 1;
+    return finish != 0 && (ascending_top(key) >> (leading_low(finish) + RADIX_BITS)) - first_unit >= RADIX;
+}
 
-// Whether a key is not in one of the units that the digits tell apart.
-bool is_outside(uint top, uint finish) { return (top >> (leading_low(finish) + RADIX_BITS)) - first_unit(finish) >= RADIX; }
-
-// The digits of the window, and behind them the two leading ones.
+// Digit number `index` of those that the histogram counts: those of the window, and behind them the two leading ones.
 Digit counted_digit(uint window, uint finish, uint index) {
     bool leads = FINISHES != 0 && index >= PASSES;
     Digit digit = digit_at(window, leads ? 0 : index);

@@ -6,21 +6,21 @@ KEY merged_key(bool there, uint index) { return ascending_key(there ? read_key_b
 // Moves an element to its place among those of the other buffer.
 void merge_element(bool there, uint from, uint target, KEY key) {
     uint value = VALUE_BITS == 0 ? 0 : there ? read_value_back(from, 0) : read_value(from, 0);
-    if (there) write_key_back(target, flip_by_sign(key ^ all_flips()));
-    else store_ascending(target, key);
-    if (VALUE_BITS > 0) {
-        if (there) write_value_back(target, 0, value);
-        else write_value(target, 0, value);
+    if (there) {
+        write_key_back(target, stored_key(key));
+        if (VALUE_BITS > 0) write_value_back(target, 0, value);
+    } else {
+        store_ascending(target, key);
+        if (VALUE_BITS > 0) write_value(target, 0, value);
     }
 }
 
-// How many elements of a sorted stretch are lower than a key, or not higher.
-uint lower_ones(bool there, uint first, uint end, KEY key, bool equal_too) {
+// How many elements of a sorted stretch come before a key; equal ones too, if its origin is 1 and not 0.
+uint lower_ones(bool there, uint first, uint end, KEY key, uint origin) {
     uint low = first, high = end;
     while (low < high) {
         uint middle = low + (high - low) / 2;
-        KEY other = merged_key(there, middle);
-        if (precedes(other, 0, key, equal_too ? 1 : 0)) low = middle + 1;
+        if (precedes(merged_key(there, middle), 0, key, origin)) low = middle + 1;
         else high = middle;
     }
     return low - first;
@@ -36,10 +36,9 @@ void merge_windows(uint start, uint begin, uint end) {
             uint stretch = at / width / 2 * 2 * width, first = max(stretch, skipped);
             uint middle = stretch + min(width, elements - stretch), last = middle + min(width, elements - middle);
             KEY key = merged_key(there, start + at);
-            bool is_first = at < middle;
-            uint before = is_first ? lower_ones(there, start + middle, start + last, key, false)
-                                   : lower_ones(there, start + first, start + middle, key, true);
-            merge_element(there, start + at, start + (is_first ? at : at - (middle - first)) + before, key);
+            uint target = at < middle ? at + lower_ones(there, start + middle, start + last, key, 0)
+                                      : at - (middle - first) + lower_ones(there, start + first, start + middle, key, 1);
+            merge_element(there, start + at, start + target, key);
         }
         elements_barrier();
         there = !there;

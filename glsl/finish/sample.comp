@@ -28,29 +28,27 @@ const uint MOST_TOGETHER = 16; // keys that a key shares its bucket with, on ave
 
 shared uint hits[BINS / BINS_PER_WORD];
 shared uint highest, lowest; // of the top words; the lowest is inverted
-shared uint pairs, most_hits;
+shared uint pairs[2], most_hits;
 
-void clear_hits() {
+// The elements that an element shares its bin with, on average, in sixteenths: of all `count`, by the pairs of samples that do. A bin
+// is chosen by the bits of the top word from `low` on, times a factor. `by_chance` of the samples that meet another one are in bins that
+// only the factor made one.
+uint together(uint look, uint tops[SAMPLED], uint count, uint low, uint factor, uint by_chance) {
     [[dont_unroll]] for (uint at = gl_LocalInvocationIndex; at < BINS / BINS_PER_WORD; at += WORKGROUP_SIZE) hits[at] = 0;
-    if (gl_LocalInvocationIndex == 0) pairs = 0;
     barrier();
-}
-
-// Counts a key in a bin, and adds the keys that are there.
-void hit(uint bin, inout uint met) {
-    uint shift = bin % BINS_PER_WORD * 4, before = atomicAdd(hits[bin / BINS_PER_WORD], 1u << shift) >> shift & 15;
-    met += before;
-    // Beyond 15 hits a count runs over into the next one, but these are too many already.
-    if (before + 1 >= FEW_HITS) atomicMax(most_hits, before + 1);
-}
-
-// The elements that an element shares its bin with, on average, in sixteenths: of all `count`, by the pairs of samples that do. `by_chance`
-// of the samples that meet another one are in bins that a hash made one.
-uint together(uint count, uint by_chance) {
+    uint met = 0, most = 0, high, share;
+    [[unroll]] for (uint key = 0; key < SAMPLED; key++) {
+        uint bin = (tops[key] >> low) * factor >> (32 - BIN_BITS), shift = bin % BINS_PER_WORD * 4;
+        uint before = atomicAdd(hits[bin / BINS_PER_WORD], 1u << shift) >> shift & 15;
+        met += before;
+        most = max(most, before + 1); // beyond 15 a count runs over into the next one, but these are too many already
+    }
+    atomicAdd(pairs[look], met);
+    if (most >= FEW_HITS) atomicMax(most_hits, most);
     barrier();
-    uint meet = 2 * pairs - min(by_chance, 2 * pairs), high, low;
-    umulExtended((meet << 8) / SAMPLES, (count << 4) / SAMPLES, high, low);
-    return high != 0 ? ~0u : low >> 8;
+    uint meet = 2 * pairs[look] - min(by_chance, 2 * pairs[look]);
+    umulExtended((meet << 8) / SAMPLES, (count << 4) / SAMPLES, high, share);
+    return high != 0 ? ~0u : share >> 8;
 }
 
 // A place for a sample: a hash (finalizer of MurmurHash3, Appleby), as a fraction of the count.
@@ -76,34 +74,23 @@ uint leading_of(uint low, uint high) {
 
 // The word for the counters; 0 to sort as usual.
 uint decide(uint count) {
-    uint tops[SAMPLED];
-    if (gl_LocalInvocationIndex == 0) {
-        highest = lowest = most_hits = 0;
-    }
-    clear_hits();
-    uint inverted = 0, high = 0;
+    uint tops[SAMPLED], inverted = 0, high = 0;
+    if (gl_LocalInvocationIndex == 0) highest = lowest = most_hits = pairs[0] = pairs[1] = 0;
+    barrier();
     [[unroll]] for (uint key = 0; key < SAMPLED; key++) {
         tops[key] = ascending_top(flip_by_sign(given_key(sampled_at(key * WORKGROUP_SIZE + gl_LocalInvocationIndex, count))));
-    }
-    [[unroll]] for (uint key = 0; key < SAMPLED; key++) {
         inverted = max(inverted, ~tops[key]);
         high = max(high, tops[key]);
     }
     atomicMax(lowest, inverted);
     atomicMax(highest, high);
     barrier();
-    uint finish = leading_of(~lowest, highest), shift = leading_low(finish), met = 0;
-    [[unroll]] for (uint key = 0; key < SAMPLED; key++) hit(tops[key] >> shift + 1 & BINS - 1, met);
-    atomicAdd(pairs, met);
-    uint run = together(count, 0) / 2;
-    barrier();
-    clear_hits();
-    // A bucket of the finish is as wide as a run is where it has two keys.
+    uint finish = leading_of(~lowest, highest), shift = leading_low(finish);
+    // Two runs in a bin: the lowest bits take its place.
+    uint run = together(0, tops, count, shift + 1, 1u << (32 - BIN_BITS), 0) / 2;
+    // A bucket of the finish is as wide as a run is where it has two keys. Bins by a hash.
     uint bucket = uint(max(int(shift) - 1 - findMSB(run / 16 + 1), 0));
-    met = 0;
-    [[unroll]] for (uint key = 0; key < SAMPLED; key++) hit((tops[key] >> bucket) * 0x9E3779B1u >> (32 - BIN_BITS), met);
-    atomicAdd(pairs, met);
-    uint shared_bucket = together(count, SAMPLES / 16 * SAMPLES / (BINS / 16));
+    uint shared_bucket = together(1, tops, count, bucket, 0x9E3779B1u, SAMPLES / 16 * SAMPLES / (BINS / 16));
     // Where keys of a word have the same top byte, there are at most three digits.
     bool pays = finish != 0 && (KEY_WORDS > 1 || (~lowest ^ highest) >> 24 != 0);
     // A run may be four times as long as they are on average, and half a window.

@@ -1,10 +1,16 @@
 // What the last workgroup of the histogram does: it turns the counts of the digits of every pass into the start of each digit, and
 // writes the routes.
 
+// The word of the sample, if there was one; other workgroups may find keys outside meanwhile.
+uint finish_word() {
+    uint word = 0;
+    if (FINISHES != 0) word = atomicLoad(counters[COUNTERS_FINISH], gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+    return word;
+}
+
 // The total of a counter of a workgroup. Totals are indexed by digits.
-uint total_of(Sort sort, uint counter) {
-    Digit digit = counted_digit(window_low(), finish_word(), counter / RADIX);
-    return sort.counters_at + COUNTERS_HISTOGRAM + digit_of(counter, digit);
+uint total_of(Sort sort, uint finish, uint counter) {
+    return sort.counters_at + COUNTERS_HISTOGRAM + digit_of(counter, counted_digit(window_low(), finish, counter / RADIX));
 }
 
 // Writes the exclusive prefix sums of each pass's counts. An invocation adds up a chunk of counts, then the sums of earlier
@@ -28,7 +34,6 @@ void write_starts(Sort sort) {
     }
 }
 
-#ifdef MAY_FINISH
 const uint LOWER_LEADING = FINISHES != 0 ? PASSES : 0; // the digit
 
 // Sorts by the leading digits alone, and with a finish, if a sample said so, no key is outside of them, no run is long and more digits
@@ -42,7 +47,6 @@ void choose_leading_digits() {
         if (finishes || digit >= PASSES) needed[digit] = uint(digit >= PASSES && finishes);
     }
 }
-#endif
 
 void decide(Sort sort) {
     // An unordered pass would not keep the order that is there.
@@ -54,19 +58,14 @@ void decide(Sort sort) {
         bin_count[at] = atomicLoad(counters[sort.counters_at + COUNTERS_HISTOGRAM + at], gl_ScopeDevice, gl_StorageSemanticsNone,
                                    gl_SemanticsRelaxed);
         if (bin_count[at] == sort.count) needed[at / RADIX] = 0;
-#ifdef MAY_FINISH
         // All of them may be one run.
-        if (FINISHES != 0 && at / RADIX == LOWER_LEADING && bin_count[at] > sort.count / FINISH_SHARE) {
-            atomicAnd(needed[LOWER_LEADING], 0);
-        }
-#endif
+        bool long_run = FINISHES != 0 && at / RADIX == LOWER_LEADING && bin_count[at] > sort.count / FINISH_SHARE;
+        if (long_run) atomicAnd(needed[LOWER_LEADING], 0);
     }
     barrier();
     write_starts(sort);
     if (gl_LocalInvocationIndex == 0) {
-#ifdef MAY_FINISH
         if (FINISHES != 0) choose_leading_digits();
-#endif
         write_routes(sort.counters_at + COUNTERS_ROUTES);
     }
 }

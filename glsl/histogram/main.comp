@@ -28,11 +28,6 @@ shared uint needed[DIGITS];    // 1 for a digit that is not the same in all keys
 shared uint chunk_sum[CHUNKS];
 shared uint finished;          // workgroups
 
-// The word of the sample; other workgroups may find keys outside meanwhile.
-uint finish_word() {
-    return atomicLoad(counters[COUNTERS_FINISH], gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
-}
-
 #include "histogram/runs.glsl"
 #include "histogram/order.glsl"
 #include "histogram/routes.glsl"
@@ -44,13 +39,12 @@ uint counter_of(KEY key, uint window, uint finish, uint index) {
     return index * RADIX + bits_at(key, counted_digit(window, finish, index));
 }
 
-// Returns whether the key is outside of the leading bits.
-bool count_key(KEY key, uint window, uint finish, inout Run runs[RUNS]) {
+void count_key(KEY key, uint window, uint finish, inout Run runs[RUNS], inout bool outside) {
     key = flip_by_sign(key);
     [[unroll]] for (uint index = 0; index < DIGITS; index++) {
         if (index < PASSES || finish != 0) count_bin(runs, index, counter_of(key, window, finish, index));
     }
-    return FINISHES != 0 && finish != 0 && is_outside(ascending_top(key), finish);
+    if (is_outside(key, finish)) outside = true;
 }
 
 // Counts a part of the keys, and adds the counts to the totals.
@@ -60,14 +54,14 @@ void count_part(Sort sort, uint start, uint elements) {
     Run runs[RUNS];
     [[unroll]] for (uint index = 0; index < DIGITS; index++) runs[index] = no_run(COUNTERS);
     // Loaded once, because some drivers load a push constant in every iteration of a loop.
-    uint window = window_low(), finish = FINISHES != 0 ? finish_word() : 0, at = gl_LocalInvocationIndex;
+    uint window = window_low(), finish = finish_word(), at = gl_LocalInvocationIndex;
     bool outside = false;
 #if HAS_KEY_VECTORS
     uint vectors = start % KEYS_PER_VECTOR == 0 ? elements / KEYS_PER_VECTOR : 0;
     for (uint vector = at; vector < vectors; vector += WORKGROUP_SIZE) {
         uvec4 words = keys_from.cells[start / KEYS_PER_VECTOR + vector];
         [[unroll]] for (uint key = 0; key < KEYS_PER_VECTOR; key++) {
-            if (count_key(key_in_word(words[key / KEYS_PER_WORD], key % KEYS_PER_WORD), window, finish, runs)) outside = true;
+            count_key(key_in_word(words[key / KEYS_PER_WORD], key % KEYS_PER_WORD), window, finish, runs, outside);
         }
     }
     at += vectors * KEYS_PER_VECTOR;
@@ -75,9 +69,7 @@ void count_part(Sort sort, uint start, uint elements) {
     for (; at + (AT_ONCE - 1) * WORKGROUP_SIZE < elements; at += AT_ONCE * WORKGROUP_SIZE) {
         KEY keys[AT_ONCE];
         [[unroll]] for (uint key = 0; key < AT_ONCE; key++) keys[key] = given_key(start + at + key * WORKGROUP_SIZE);
-        [[unroll]] for (uint key = 0; key < AT_ONCE; key++) {
-            if (count_key(keys[key], window, finish, runs)) outside = true;
-        }
+        [[unroll]] for (uint key = 0; key < AT_ONCE; key++) count_key(keys[key], window, finish, runs, outside);
     }
 #endif
     // Keys behind the last whole load of a part are counted alone, because code for runs is large; so are all keys of a part
@@ -87,13 +79,13 @@ void count_part(Sort sort, uint start, uint elements) {
         [[unroll]] for (uint index = 0; index < DIGITS; index++) {
             if (index < PASSES || finish != 0) atomicAdd(bin_count[counter_of(key, window, finish, index)], 1);
         }
-        if (FINISHES != 0 && finish != 0 && is_outside(ascending_top(key), finish)) outside = true;
+        if (is_outside(key, finish)) outside = true;
     }
-    if (FINISHES != 0 && outside) atomicOr(counters[COUNTERS_FINISH], FINISH_OUTSIDE);
+    if (outside) atomicOr(counters[COUNTERS_FINISH], FINISH_OUTSIDE);
     [[unroll]] for (uint index = 0; index < DIGITS; index++) end_run(runs[index]);
     barrier();
     [[dont_unroll]] for (uint at = gl_LocalInvocationIndex; at < COUNTERS; at += WORKGROUP_SIZE) {
-        if (bin_count[at] != 0) atomicAdd(counters[total_of(sort, at)], bin_count[at]);
+        if (bin_count[at] != 0) atomicAdd(counters[total_of(sort, finish, at)], bin_count[at]);
     }
 }
 

@@ -49,7 +49,7 @@ uint table_of(Sort sort) { return sort.row * parts_of(PUSH_ROW_LENGTH, TILE) * (
 void main() {
     Sort sort = sort_of(TILE);
     uint count = sort.count, tiles = parts_of(count, TILE);
-    Pass pass = pass_of(sort, counters[sort.counters_at + COUNTERS_ROUTES + push.pass]);
+    Pass pass = pass_of(sort, counters[sort.counters_at + COUNTERS_ROUTES + push.pass], counters[COUNTERS_FINISH]);
     if (!pass.runs || sort.group >= tiles) return;
 
     Tile tile = next_tile(sort);

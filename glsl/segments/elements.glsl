@@ -17,7 +17,7 @@ uint number_passes(Part part, uint owned) {
 
 Digit number_digit(uint pass) {
     uint low = NUMBER_LOW + pass * RADIX_BITS;
-    return Digit(0, low, min(RADIX_BITS, 32 - low), 0);
+    return Digit(0, low, min(RADIX_BITS, 32 - low), 0, 0);
 }
 
 // The passes over the digits of the keys. Children have the digits in common that rounds have looked at; small ones are divided by that
@@ -30,7 +30,7 @@ Digit key_digit(Part part, uint pass) {
     Digit digit = digit_at(window_low(), pass);
     if (OF_CHILDREN) {
         uint low = window_low() + pass * RADIX_BITS;
-        digit = Digit(low / 32, low % 32, min(RADIX_BITS, child_bits(part) - pass * RADIX_BITS), 0);
+        digit = Digit(low / 32, low % 32, min(RADIX_BITS, child_bits(part) - pass * RADIX_BITS), 0, 0);
         digit.flip = bits_at(all_flips(), digit);
     }
     return digit;

@@ -4,14 +4,11 @@
 // writes of all others. All invocations call it. The fences are in uniform control flow, because some layered drivers translate them
 // to workgroup barriers.
 bool finishes_last(uint counter, uint workgroups) {
-    // Orders the writes of all invocations before the fence of the invocation that counts.
-    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
-                   gl_SemanticsAcquireRelease);
+    elements_barrier(); // writes of all invocations come before the fence of the one that counts
     memoryBarrierBuffer();
     if (gl_LocalInvocationIndex == 0) finished = atomicAdd(counters[counter], 1) + 1;
     // The fence belongs to the invocation that counts. The barrier hands on what it sees to the others.
     memoryBarrierBuffer();
-    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
-                   gl_SemanticsAcquireRelease);
+    elements_barrier();
     return finished == workgroups;
 }

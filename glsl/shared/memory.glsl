@@ -6,16 +6,13 @@
 //
 // Kernels that only load elements define ELEMENTS_READ_ONLY to declare the buffers readonly; the validation layers check it.
 // Kernels that also move elements the other way define MOVES_BACK for functions whose names end with `_back`.
-// MOVED_ELEMENTS may say more of buffers whose elements move: that they are coherent.
+// ELEMENTS may say more of the buffers: that they are coherent.
 // KEY_VECTORS asks for a view of keys of a word or less in vectors of four words, where there is one.
 
-#ifndef MOVED_ELEMENTS
-#define MOVED_ELEMENTS buffer
-#endif
 #ifdef ELEMENTS_READ_ONLY
 #define ELEMENTS readonly buffer
-#else
-#define ELEMENTS MOVED_ELEMENTS
+#elif !defined(ELEMENTS)
+#define ELEMENTS buffer
 #endif
 
 const uint VALUE_WORDS = (VALUE_BITS + 31) / 32;
@@ -31,11 +28,11 @@ const uint VALUES_PER_WORD = VALUE_BITS == 8 ? 4 : VALUE_BITS == 16 ? 2 : 1;
 #if ADDRESSED
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
-layout(buffer_reference, std430, buffer_reference_align = 4 * KEY_WORDS) MOVED_ELEMENTS KeyAt { KEY cell; };
-layout(buffer_reference, std430, buffer_reference_align = 4) MOVED_ELEMENTS WordAt { uint cell; };
+layout(buffer_reference, std430, buffer_reference_align = 4 * KEY_WORDS) ELEMENTS KeyAt { KEY cell; };
+layout(buffer_reference, std430, buffer_reference_align = 4) ELEMENTS WordAt { uint cell; };
 #if SMALL
-layout(buffer_reference, std430, buffer_reference_align = 1) buffer ByteAt { uint8_t cell; };
-layout(buffer_reference, std430, buffer_reference_align = 2) buffer HalfAt { uint16_t cell; };
+layout(buffer_reference, std430, buffer_reference_align = 1) ELEMENTS ByteAt { uint8_t cell; };
+layout(buffer_reference, std430, buffer_reference_align = 2) ELEMENTS HalfAt { uint16_t cell; };
 #endif
 
 // The address `index * stride + offset` bytes behind `base`, in 64 bits.
@@ -89,6 +86,12 @@ layout(set = 0, binding = BINDING_VALUES_TO) ELEMENTS ValueHalvesTo { uint16_t c
 #define STORE_PART(word, part, bits, element) \
     atomicAnd(word, ~(((1u << (bits)) - 1) << ((part) * (bits)))); \
     atomicOr(word, (element) << ((part) * (bits)))
+
+// Orders what the workgroup has read and written, in buffers and in shared memory.
+void elements_barrier() {
+    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
+                   gl_SemanticsAcquireRelease);
+}
 
 // Functions have one exit: inlined, an early return becomes a loop, which software drivers pay for.
 

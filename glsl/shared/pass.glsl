@@ -40,7 +40,7 @@ void set_key_word(inout KEY key, uint word, uint bits) {
 bool precedes(KEY key, uint origin, KEY other, uint other_origin) {
     bool lower = origin < other_origin;
     [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
-        if (key_word(key, word) != key_word(other, word)) lower = key_word(key, word) < key_word(other, word);
+        lower = key_word(key, word) < key_word(other, word) || key_word(key, word) == key_word(other, word) && lower;
     }
     return lower;
 }
@@ -67,9 +67,7 @@ struct Digit {
     uint low;   // its lowest bit there
     uint width; // its bits
     uint flip;  // bits that turn a bin into the digit
-#ifdef MAY_FINISH
     uint turn;  // of leading bits, the number that the digit begins with
-#endif
 };
 
 #if KEY_WORDS == 1
@@ -108,16 +106,12 @@ uint bin_of(KEY key, Digit digit) {
 // The digit of a bin, and the bin of a digit. Bits above those of a bin stay.
 uint digit_of(uint bin, Digit digit) {
     uint number = bin ^ digit.flip;
-#ifdef MAY_FINISH
     if (FINISHES != 0) number = bitfieldInsert(number, number - digit.turn, 0, int(RADIX_BITS));
-#endif
     return number;
 }
 
 uint bin_at(uint number, Digit digit) {
-#ifdef MAY_FINISH
     if (FINISHES != 0) number = number + digit.turn & RADIX - 1;
-#endif
     return number ^ digit.flip;
 }
 
@@ -129,11 +123,7 @@ uint digit_width(uint index) { return WINDOW_BITS / PASSES + (index < WINDOW_BIT
 // Digit number `index`, with the window's lowest bit.
 Digit digit_at(uint window, uint index) {
     uint low = digit_low(window, index);
-#ifdef MAY_FINISH
     Digit digit = Digit(low / 32, low % 32, digit_width(index), 0, 0);
-#else
-    Digit digit = Digit(low / 32, low % 32, digit_width(index), 0);
-#endif
     digit.flip = bits_at(all_flips(), digit);
     return digit;
 }
@@ -146,12 +136,7 @@ uint bits_between(uint word, uint low, uint end) {
     return bits;
 }
 
-// Digit number `index` of those that the histogram counts.
-#ifdef MAY_FINISH
 #include "finish/leading.glsl"
-#else
-#define counted_digit(window, finish, index) digit_at(window, index)
-#endif
 
 // What a pass sorts by, and what it moves. The histogram's last workgroup writes this to the counters as the route of the pass.
 struct Pass {
@@ -196,15 +181,15 @@ Sort sort_of(uint part) {
     return sort;
 }
 
-Pass pass_of(Sort sort, uint route) {
+Pass pass_of(Sort sort, uint route, uint finish) {
     uint digit = route >> ROUTE_DIGIT & 63;
     return Pass((route & ROUTE_RUNS) != 0, push.pass == 0, (route & ROUTE_COPIES) != 0,
                 VISITED_OUTPUT != 0 && (route & ROUTE_VISITS) != 0, route >> ROUTE_MOVES & 1,
                 sort.counters_at + COUNTERS_HISTOGRAM + digit * RADIX, sort.first,
-                counted_digit(window_low(), counters[COUNTERS_FINISH], digit));
+                counted_digit(window_low(), finish, digit));
 }
 
-Pass pass_of(uint route) { return pass_of(whole_sort(), route); }
+Pass pass_of(uint route) { return pass_of(whole_sort(), route, 0); }
 
 // Whether it moves keys and values.
 bool moves_all(Pass pass) { return DISCARD_KEYS == 0 || pass.moves == MOVES_ALL; }
@@ -212,12 +197,9 @@ bool moves_all(Pass pass) { return DISCARD_KEYS == 0 || pass.moves == MOVES_ALL;
 // The last key of the order in every pass, for lanes past the end.
 KEY last_key(Pass pass) {
     KEY last = ~all_flips();
-#ifdef MAY_FINISH
-    // The higher leading digit may end anywhere.
-    if (FINISHES != 0 && pass.digit.turn != 0) {
+    if (FINISHES != 0 && pass.digit.turn != 0) { // the higher leading digit may end anywhere
         uint top = key_word(last, TOP_WORD), bin = bin_at(RADIX - 1, pass.digit);
         set_key_word(last, TOP_WORD, bitfieldInsert(top, bin, int(pass.digit.low), int(RADIX_BITS)));
     }
-#endif
     return last;
 }

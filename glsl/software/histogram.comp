@@ -46,7 +46,7 @@ void count_key(KEY key, uint window) {
 // Adds the counts of all invocations to a total.
 void add_count(Sort sort, uint counter, uint count) {
     uint counted = subgroupAdd(count);
-    if (counter < COUNTERS && subgroupElect() && counted != 0) atomicAdd(counters[total_of(sort, counter)], counted);
+    if (counter < COUNTERS && subgroupElect() && counted != 0) atomicAdd(counters[total_of(sort, 0, counter)], counted);
 }
 
 void count_part(Sort sort, uint start, uint elements) {

@@ -95,7 +95,7 @@ uint bits_left(uint round) { return WINDOW_BITS - min(round * SPLIT_BITS, WINDOW
 
 Digit digit_of_round(uint round) {
     uint width = min(bits_left(round), SPLIT_BITS), low = window_low() + bits_left(round) - width;
-    Digit digit = Digit(low / 32, low % 32, width, 0);
+    Digit digit = Digit(low / 32, low % 32, width, 0, 0);
     digit.flip = bits_at(all_flips(), digit);
     return digit;
 }

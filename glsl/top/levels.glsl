@@ -26,7 +26,7 @@ Level level_of(uint number) {
     uint all = of_index ? findMSB(max(row_length() - 1, 1)) + 1 : WINDOW_BITS, low = of_index ? 0 : window_low();
     uint used = min((of_index ? number - KEY_LEVELS : number) * TOP_DIGIT_BITS, all);
     uint width = min(TOP_DIGIT_BITS, all - used), at = low + all - used - width;
-    Level level = Level(of_index, Digit(at / 32, at % 32, width, 0), KEY(0), of_index ? bits_from(all - used) : 0);
+    Level level = Level(of_index, Digit(at / 32, at % 32, width, 0, 0), KEY(0), of_index ? bits_from(all - used) : 0);
     level.known = key_bits_from(of_index ? window_low() : low + all - used) & ~key_bits_from(window_low() + WINDOW_BITS);
     return level;
 }

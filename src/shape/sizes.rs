@@ -331,7 +331,6 @@ pub fn histogram_bytes(passes: u32, digit_bits: u32) -> u32 {
 pub fn finish_bytes(window: Block, key_words: u32) -> u32 {
     const SAMPLE_WORDS: u32 = 1 << 12;
     let places = window.elements() + (window.elements() >> 5);
-    let pool = (key_words * places).max(2 * (key_words + 1) * window.invocations);
-    let sums = window.invocations + window.invocations.div_ceil(16);
-    4 * (SAMPLE_WORDS.max(pool + places + sums) + abi::SHARED_LOOSE_WORDS)
+    let sums = window.invocations + (window.invocations >> 5) + window.invocations.div_ceil(16);
+    4 * (SAMPLE_WORDS.max((key_words + 1) * places + sums) + abi::SHARED_LOOSE_WORDS)
 }
