@@ -164,7 +164,7 @@ pub enum Suite {
     Few,
     /// OneSweep with shares of its look-back words lost, beside reduce-then-scan
     Lost,
-    /// With a finish, beside all passes
+    /// With a finish, where the row can have one for so many, beside all passes
     Finish,
     /// Many segments, beside a full sort by segment and key
     Segments,

@@ -224,12 +224,15 @@ impl<'a> Bench<'a> {
         Ok(most)
     }
 
-    /// Whether a case is for so many elements: one workgroup has room for few.
+    /// Whether a case is for so many elements: one workgroup has room for few, and a finish has a most.
     pub fn fits(&mut self, case: &Case, n: u32) -> Result<bool> {
         Ok(match case.how {
             How::Bitonic { pairs } => Bitonic::fits(self.gpu, n, pairs),
             How::Device { request, tweak } if request.algorithm == Some(Algorithm::SingleWorkgroup) => {
                 n <= self.sorter(&request, tweak, 1)?.shape().single.elements()
+            }
+            How::Device { request, tweak: tweak @ Tweak::Finishes(true) } => {
+                self.sorter(&request, tweak, n)?.shape().finish.is_some_and(|finish| n <= finish.most)
             }
             // If no tile publishes and the ring has lost what was recounted, work grows with the square of the tiles: drivers
             // take that for a hang.

@@ -351,6 +351,8 @@ fn sorts_with_a_finish_are_measured_beside_all_passes() {
     let steps = scratch.rows("results/step-times.csv");
     let has = |case: &str| steps.iter().any(|row| field(row, "case") == case && field(row, "step") == "runs");
     assert!(has("u32 keys with a finish") && !has("u32 keys without a finish"), "{steps:?}");
+    let stdout = scratch.succeed(&["--suite", "finish", "--count", "4096", "--runs", "1", "--out", "without"]);
+    assert!(stdout.contains("u32 keys without a finish") && !stdout.contains("with a finish"), "{stdout}");
 }
 
 /// Each share of lost look-back words has a row beside reduce-then-scan, whose results are right, and the break-even is named.
