@@ -54,7 +54,8 @@ void put(uint place, Element element) {
     if (VALUE_BITS > 0) origins[padded(place)] = element.origin;
 }
 
-// Puts the keys of the runs to the places of their buckets, and keys behind all others to the rest.
+// Puts the keys of the runs to the places of their buckets, and keys behind all others to the rest. Other elements of the window count
+// 0, which takes no branch, and their places are not used.
 void put_by_buckets(uint start, uint begin, uint elements, uint tops[ITEMS], uint low) {
     uint thread = gl_LocalInvocationIndex, places[ITEMS], skipped = begin - start, most = 0;
     [[unroll]] for (uint item = 0; item < ITEMS; item++) pool[item * WORKGROUP_SIZE + thread] = 0;

@@ -33,8 +33,8 @@ shared uint origins[VALUE_BITS > 0 ? STRIDE : 1]; // their places in the window,
 shared uint sums[WORKGROUP_SIZE + (WORKGROUP_SIZE >> 5)];
 shared uint group_sums[(WORKGROUP_SIZE + GROUPED - 1) / GROUPED];
 shared uint next_at[2];   // WINDOW less the places of the next runs
-shared uint first_top, last_top; // of the window
-shared uint fullest;      // elements of the fullest bucket, but one
+shared uint first_top, last_top; // of the window, whose range the buckets share: far keys at its ends make them wide
+shared uint fullest;      // at least the elements of the fullest bucket, but one
 shared uint out_of_order; // 1 if neighbours are
 
 #if KEY_WORDS == 1
@@ -113,14 +113,16 @@ void main() {
     uint count = sort_count(), finish = counters[COUNTERS_FINISH], low = leading_low(finish);
     uint reach = WINDOW / 8 << (finish >> FINISH_REACH & 3), own = WINDOW - reach, start = workgroup_index() * own;
     if (finish == 0 || start >= count) return;
-    // The histogram met no longer run than that. One of keys that change while they are sorted stays as it is.
+    // A run begins anywhere in the own part, and the histogram met none of more than a share of all. What is longer, of keys that change
+    // while they are sorted, stays as it is.
     uint most = min(start + WINDOW + count / FINISH_SHARE, count), begin = start, end = start, tops[ITEMS];
     bool goes_on = true;
     [[dont_unroll]] for (uint window = start; goes_on && window < most; window = end) {
         uvec2 next = take_window(window, own, min(WINDOW, count - window), low, tops);
         bool is_first = window == start;
         uint from = is_first && start > 0 ? next.x : 0, to = is_first ? next.y : next.x;
-        if (from >= min(to, own)) break; // no run begins here, or it does not go on
+        // Both places are the same if no run begins in the own part, or if the run does not go on.
+        if (from >= to) break;
         if (is_first) begin += from;
         else if (gl_LocalInvocationIndex == 0) last_top = first_top; // all are of one run
         goes_on = to == WINDOW;

@@ -57,9 +57,10 @@ pub(crate) fn most_verified(request: &SortRequest) -> u32 {
 }
 
 /// Whether a workgroup of a finish can sort a run of so many elements: it compares neighbours in each window, at most as often as half of
-/// it has keys, and merges windows. In each round of that an invocation searches for the places of its own.
+/// it has keys and until the look behind that, and merges windows. In each round of that an invocation searches for the places of its own.
 ///
 /// GPUs count no iterations, but some systems reset them after two seconds, so there are no more than a million loads behind each other.
+/// Neighbours of such a run are compared a million times at most, half as often as it has keys, in shared memory.
 pub(crate) fn allows_run(window: Block, count: u32, is_cpu: bool) -> bool {
     let windows = u64::from(count.div_ceil(window.elements())) + 1;
     let rounds = u64::from(windows.ilog2()) + 2;
